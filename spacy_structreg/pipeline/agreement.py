@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import takewhile, zip_longest
-from operator import ne
+from itertools import repeat, takewhile, zip_longest
+from operator import attrgetter, ne
+from typing import NamedTuple, TypeAlias
 
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.pipeline.component import sentence_bounds
+from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
+from spacy_structreg.pipeline.gold_docs import doc_of_sentence
 
 __all__ = ["agreed_sentences", "texts_of_all"]
 
-NamedSpan = tuple[str, int, int, str]
-"""Group, "" for entities; first token in the sentence, and the one after the last; label."""
+
+class GroupedSpan(NamedTuple):
+    """A span of a sentence, with tokens counted from its first one.
+
+    group: the name of its span group; "" for entities. head: of a constituent; None if unknown.
+    """
+
+    group: str
+    begin: int
+    end: int
+    label: str
+    head: int | None
+
+
+Annotation: TypeAlias = tuple[tuple[Hashable, ...], tuple[GroupedSpan, ...]]
+"""The annotation of the tokens of a sentence, and its spans, group by group."""
 
 
 def texts_of_all(inputs: Sequence[Iterable[Doc]]) -> Iterator[tuple[Doc, ...]]:
@@ -72,37 +90,37 @@ def agreed_sentences(versions: Sequence[Doc]) -> tuple[list[Doc], int]:
             )
     known = [set(_annotations(other)) for other in others]
     found = _annotations(first)
-    layers = {name for name in ("DEP", "ENT_IOB") if first.has_annotation(name)}
+    has = {name: first.has_annotation(name) for name in ("DEP", "ENT_IOB")}
     kept = [
-        _doc_of(first, bounds, annotation[1], layers)
-        for annotation, bounds in found.items()
-        if all(annotation in of_other for of_other in known)
+        _doc_of(first[begin:end], spans, has_heads=has["DEP"], has_entities=has["ENT_IOB"])
+        for (tokens, spans), (begin, end) in found.items()
+        if all((tokens, spans) in of_other for of_other in known)
     ]
     return kept, sum(1 for _ in sentence_bounds(first))
 
 
-Annotation = tuple[tuple[Hashable, ...], tuple[NamedSpan, ...]]
-
-
 def _annotations(doc: Doc) -> dict[Annotation, tuple[int, int]]:
-    """What a Doc says of each sentence that is whole, and where the sentence stands."""
+    """The annotation of each whole sentence of a Doc: its bounds, by its tokens and spans."""
     bounds = [*sentence_bounds(doc)]
     tokens = [*map(_annotation, doc)]
     begins = [begin for begin, _ in bounds]
-    spans: list[list[NamedSpan]] = [[] for _ in bounds]
+    spans: list[list[GroupedSpan]] = [[] for _ in bounds]
     broken = set[int]()
-    for name, span in _named_spans(doc):
+    for group, span, head in _grouped_spans(doc):
         place = bisect_right(begins, span.start) - 1
-        begin = begins[place]
-        spans[place].append((name, span.start - begin, span.end - begin, span.label_))
-        broken.update(range(place + 1, bisect_right(begins, span.end - 1)))
-        if span.end > bounds[place][1]:
-            broken.add(place)
+        begin, end = bounds[place]
+        inner = None if head is None else head - begin
+        found_span = GroupedSpan(group, span.start - begin, span.end - begin, span.label_, inner)
+        spans[place].append(found_span)
+        if span.end > end:
+            broken.update(range(place, bisect_right(begins, span.end - 1)))
     found: dict[Annotation, tuple[int, int]] = {}
     for place, (begin, end) in enumerate(bounds):
         is_whole = all(begin <= token.head.i < end for token in doc[begin:end])
         if place not in broken and is_whole and doc[begin:end].text.strip():
-            found[tuple(tokens[begin:end]), tuple(sorted(spans[place]))] = begin, end
+            # Within a group, of constituents over the same tokens the outermost comes first.
+            grouped = sorted(spans[place], key=attrgetter("group"))
+            found[tuple(tokens[begin:end]), tuple(grouped)] = begin, end
     return found
 
 
@@ -111,37 +129,41 @@ def _annotation(token: Token) -> Hashable:
     return token.idx, token.text, token.tag_, token.pos_, head, token.dep_, token.ent_iob_ or "O"
 
 
-def _named_spans(doc: Doc) -> Iterator[tuple[str, Span]]:
-    yield from (("", entity) for entity in doc.ents)
+def _grouped_spans(doc: Doc) -> Iterator[tuple[str, Span, int | None]]:
+    """Yield entities and the spans of all groups, with the token that is the head, if known."""
+    yield from (("", entity, None) for entity in doc.ents)
     for name, group in doc.spans.items():
-        yield from ((name, span) for span in group)
+        heads = group.attrs.get(HEADS)
+        is_headed = isinstance(heads, (list, tuple)) and len(heads) == len(group)
+        for span, head in zip(group, heads if is_headed else repeat(None), strict=False):
+            yield name, span, head if isinstance(head, int) else None
 
 
 def _doc_of(
-    doc: Doc, bounds: tuple[int, int], spans: Iterable[NamedSpan], layers: AbstractSet[str]
+    sentence: Span, spans: Iterable[GroupedSpan], *, has_heads: bool, has_entities: bool
 ) -> Doc:
-    """A sentence as a Doc of its own, of what `save_docs` writes.
-
-    layers: which of "DEP" and "ENT_IOB" the Doc has.
-    """
-    begin, end = bounds
-    tokens = doc[begin:end]
-    has_heads = "DEP" in layers
-    made = Doc(
-        doc.vocab,
-        words=[token.text for token in tokens],
-        spaces=[bool(token.whitespace_) for token in tokens],
-        tags=[token.tag_ for token in tokens],
-        pos=[token.pos_ for token in tokens],
-        heads=[token.head.i - begin for token in tokens] if has_heads else None,
-        deps=[token.dep_ for token in tokens] if has_heads else None,
-        sent_starts=None if has_heads else [token.i == begin for token in tokens],
+    """A sentence as a Doc of its own, with what `save_docs` writes."""
+    begin = sentence.start
+    heads = [ROOT if token.head == token else token.head.i - begin for token in sentence]
+    groups: dict[str, list[GroupedSpan]] = {}
+    for span in spans:
+        groups.setdefault(span.group, []).append(span)
+    entities = [(each.begin, each.end, each.label) for each in groups.pop("", [])]
+    made = doc_of_sentence(
+        sentence.doc.vocab,
+        AnnotatedSentence(
+            words=[token.text for token in sentence],
+            tags=[token.tag_ for token in sentence],
+            pos=[token.pos_ for token in sentence],
+            heads=heads if has_heads else None,
+            deps=[token.dep_ for token in sentence] if has_heads else None,
+            spaces=[bool(token.whitespace_) for token in sentence],
+            entities=entities if has_entities else None,
+        ),
     )
-    groups: dict[str, list[Span]] = {}
-    for name, first, after, label in spans:
-        groups.setdefault(name, []).append(Span(made, first, after, label=label))
-    default = "outside" if "ENT_IOB" in layers else "missing"
-    made.set_ents(groups.pop("", []), default=default)
     for name, group in groups.items():
-        made.spans[name] = group
+        inner = [Span(made, each.begin, each.end, label=each.label) for each in group]
+        heads_of = [each.head for each in group]
+        attrs = {} if None in heads_of else {HEADS: heads_of}
+        made.spans[name] = SpanGroup(made, name=name, attrs=attrs, spans=inner)
     return made

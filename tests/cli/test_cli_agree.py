@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.vocab import Vocab
 
 from spacy_structreg.pipeline.gold_docs import read_docbin, save_docs
@@ -32,7 +32,10 @@ def with_entity(found: Doc) -> Doc:
 
 
 def with_span(found: Doc, begin: int = 4, end: int = 6) -> Doc:
-    found.spans["constituents"] = [Span(found, begin, end, label="IP")]
+    """With two constituents over the same words, the outer one first, and their head."""
+    spans = [Span(found, begin, end, label=label) for label in ("TOP", "IP")]
+    attrs = {"heads": [begin + 1] * 2}
+    found.spans["constituents"] = SpanGroup(found, name="constituents", attrs=attrs, spans=spans)
     return found
 
 
@@ -147,8 +150,20 @@ def test_spans_and_entities_are_kept(tmp_path: Path, invoke: Any) -> None:
         save_docs(path, [with_span(with_entity(doc()))])
     invoke("agree", *paths)
     _, found = read_docbin(paths[2], VOCAB)
-    assert [(span.text, span.label_) for span in found.spans["constituents"]] == [("他来", "IP")]
+    group = found.spans["constituents"]
+    assert [(span.text, span.label_) for span in group] == [("他来", "TOP"), ("他来", "IP")]
+    assert group.attrs["heads"] == [1, 1]
     assert [(entity.text, entity.label_) for entity in found.ents] == [("他", "PERSON")]
+
+
+def test_heads_of_constituents_must_be_the_same(tmp_path: Path, invoke: Any) -> None:
+    paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
+    other = with_span(doc())
+    other.spans["constituents"].attrs["heads"] = [4, 4]
+    save_docs(paths[0], [with_span(doc())])
+    save_docs(paths[1], [other])
+    assert invoke("agree", *paths).stdout == f"{paths[2]}: 1 of 2 sentences\n"
+    assert [each.text for each in read_docbin(paths[2], VOCAB)] == ["我看书。"]
 
 
 def test_sentences_of_white_space_are_left_out(tmp_path: Path, invoke: Any) -> None:

@@ -6,15 +6,15 @@ import json
 import re
 import shutil
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from parser_twins import all_trees
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     PROJECTS,
@@ -27,7 +27,7 @@ from study_contract import (
 )
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence, is_projective
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -465,22 +465,11 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def projective_trees(n: int) -> Iterator[tuple[int, ...]]:
-    """Yield the heads of all projective trees over n words with one root, -1."""
-    for heads in product(range(-1, n), repeat=n):
-        try:
-            DependencySentence(("x",) * n, ("T",) * n, heads, ("l",) * n)
-        except ValueError:
-            continue
-        if heads.count(-1) == 1 and is_projective(heads):
-            yield heads
-
-
 def test_the_tree_of_the_most_expected_arcs_is_the_best_of_all():
     trees_of = script("expected_trees")
     draw = np.random.default_rng(0)
     for n in range(1, 6):
-        every = [*projective_trees(n)]
+        every = all_trees(n)
         for _ in range(8):
             scores = draw.integers(0, 6, (n + 1, n)).astype(float)
 

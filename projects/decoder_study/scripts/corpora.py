@@ -66,7 +66,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What a study trains on, chooses on and scores on, and the words of the training part."""
+    """The training, development and test part of a corpus, and the words of the training part."""
 
     train: Part
     dev: Part

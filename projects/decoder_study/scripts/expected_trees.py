@@ -56,7 +56,7 @@ def projective_heads(scores: NDArray[Any]) -> list[int]:
     # What a span from i to j is worth, by the side of its head: with all children, or with the arc
     # between its ends alone; and where it is best cut.
     whole, linked = (np.full((n, n, 2), NEVER) for _ in range(2))
-    cuts_whole, cuts_linked = (np.zeros((n, n, 2), int) for _ in range(2))
+    cuts_whole, cuts_linked = np.zeros((n, n, 2), int), np.zeros((n, n), int)
     whole[range(n), range(n)] = 0.0
     for length in range(1, n):
         for i in range(n - length):
@@ -75,15 +75,12 @@ def projective_heads(scores: NDArray[Any]) -> list[int]:
         i, j, side, is_whole = spans.pop()
         if i == j:
             continue
-        if not is_whole:
+        if is_whole:
+            cut = int(cuts_whole[i, j, side])
+            spans += [(i, cut, side, side == LEFT), (cut, j, side, side == RIGHT)]
+        else:
             child, head = (i, j) if side == LEFT else (j, i)
             heads[child] = head
-            cut = int(cuts_linked[i, j, side])
+            cut = int(cuts_linked[i, j])
             spans += [(i, cut, RIGHT, True), (cut + 1, j, LEFT, True)]
-        elif side == LEFT:
-            cut = int(cuts_whole[i, j, side])
-            spans += [(i, cut, LEFT, True), (cut, j, LEFT, False)]
-        else:
-            cut = int(cuts_whole[i, j, side])
-            spans += [(i, cut, RIGHT, False), (cut, j, RIGHT, True)]
     return heads

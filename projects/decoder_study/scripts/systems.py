@@ -44,7 +44,7 @@ SCORES: Final = {
     "constituents": {"f": "brackets_f"},
     "trees_of_texts": {"f": "seg_f", "joint_f": "tag_f", "uas": "uas_f", "las": "las_f"},
 }
-"""What systems find, and by which figures it is scored: their names here and in the package."""
+"""The figures of each kind of annotation: their names here and in the package."""
 
 
 @dataclass(frozen=True)
@@ -169,16 +169,16 @@ def gold_of(part: Part, finds: str) -> Any:
 
 
 def inputs_of(part: Part, finds: str) -> list[Any]:
-    """What a system is given: texts, or the tagged words of trees."""
+    """The input of a system: texts, or the tagged words of trees."""
     if finds in ("words", "tags", "trees_of_texts"):
         return list(part.texts)
     return [(tree.words, tree.tags) for tree in gold_of(part, finds)]
 
 
 def found_by(kinds: Iterable[str]) -> str:
-    """What models of these kinds find together, of `SCORES`."""
+    """The annotation that models of these kinds make together, a key of `SCORES`."""
     found = {KINDS[kind].finds for kind in kinds}
-    if len(found) > 1 and "trees" in found:
+    if found > {"trees"}:
         return "trees_of_texts"
     return next(finds for finds in reversed(SCORES) if finds in found)
 
@@ -190,7 +190,9 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
             raise ValueError(f"a model of the kind {kind!r} cannot be the part {role!r}")
     if [*kinds] == ["joint"]:
         known = frozenset({"beam"})
-    elif "search" in decoding or kinds.keys() & {"backward", "joint"} or _is_beside_parser(kinds):
+    elif "search" in decoding or (
+        [*kinds] != ["parser"] and kinds.keys() & {"parser", "backward", "joint"}
+    ):
         known = _settings_of_search(kinds, decoding)
     else:
         known = _settings_of_one_layer(kinds, decoding)
@@ -200,10 +202,6 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
             f"decoding has the setting {sorted(strange)[0]!r}; {' + '.join(kinds)} has "
             f"{', '.join(sorted(known)) or 'none'}"
         )
-
-
-def _is_beside_parser(kinds: Mapping[str, str]) -> bool:
-    return "parser" in kinds and len(kinds) > 1
 
 
 def _settings_of_search(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> frozenset[str]:

@@ -183,7 +183,7 @@ def figures_rows(
 
 
 def measured_cells(ours: Runs, name: str) -> tuple[str, str]:
-    """What was measured, with three digits, and its interval; empty if it cannot be told."""
+    """A measured number, with three digits, and its interval; empty if it cannot be told."""
     found = ours.summary([name])
     if found is None:
         return "" if ours.is_whole else NOT_RUN, ""
@@ -230,7 +230,7 @@ def page(grid: Grid, results: Results, each: Table, plots: str) -> list[str]:
 
 
 def said_of_picture(drawn: Sequence[tuple[Table, str]]) -> str:
-    """What the lines and points of a picture are."""
+    """The legend of a picture in words: its lines and points."""
     told = [DRAWN]
     if any(row.value is None for part, _ in drawn for row in part.rows):
         told.append(LEVELS)
