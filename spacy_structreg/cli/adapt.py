@@ -10,7 +10,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["adapt", "adapt_command"]
@@ -35,9 +35,7 @@ def adapt_command(
         int, Opt("--threads", "-t", min=1, help="Threads that count side by side")
     ] = 1,
     encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the texts")] = "utf-8",
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Count the statistics of a pipeline anew, on raw text of a new domain.
 
@@ -80,9 +78,7 @@ def adapt(
     from spacy_structreg.pipeline.task import parts_of
     from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
 
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    check_folder(output)
+    check_folder(output, pipeline, *files, force=force)
     line_encoding(encoding)
     nlp = load_pipeline(pipeline)
     parts = [part for _, part in parts_of(nlp) if getattr(part.estimator, "can_adapt", False)]
@@ -112,5 +108,5 @@ def adapt(
             )
     if not n_characters and not counts:
         raise ValueError("there is no text in the files; name others")
-    replace_folder(output, nlp.to_disk)
+    replace_folder(output, nlp.to_disk, force=force)
     return n_characters

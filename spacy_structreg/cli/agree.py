@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from spacy.cli._util import Arg
 
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def agree_command(
         ),
     ],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, .spacy")],
+    *,
+    force: ForceOption = False,
 ) -> None:
     """Keep the sentences that all pipelines annotate alike.
 
@@ -38,7 +40,7 @@ def agree_command(
     sentences besides the gold ones.
     """
     with user_errors():
-        counts = agree(inputs, output)
+        counts = agree(inputs, output, force=force)
         typer.echo(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences")
         if counts.missing:
             typer.echo(
@@ -54,13 +56,13 @@ class Counts(NamedTuple):
     missing: int
 
 
-def agree(inputs: Sequence[Path], output: Path) -> Counts:
+def agree(inputs: Sequence[Path], output: Path, *, force: bool = False) -> Counts:
     """Write the sentences of the first input that all others have, too.
 
     Files are read one by one, and the output is written in one step. Shows a progress bar on
     standard error, if that is a terminal. Raises ValueError for fewer than two inputs, for inputs
-    of different texts, if no sentence is left, and as `read_docbin`; OSError for files that cannot
-    be read or written.
+    of different texts, if the output exists (unless `force`), if no sentence is left, and as
+    `read_docbin`; OSError for files that cannot be read or written.
     """
     from spacy.vocab import Vocab
 
@@ -73,7 +75,7 @@ def agree(inputs: Sequence[Path], output: Path) -> Counts:
         raise ValueError("an input agrees with itself; name those of two pipelines or more")
     if output.parent.resolve() in {path.resolve() for path in inputs}:
         raise ValueError(f"{output} would be a file of an input; name another folder")
-    check_file(output, *chain.from_iterable(files))
+    check_file(output, *chain.from_iterable(files), force=force)
     vocab = Vocab()
     counts: Counter[str] = Counter()
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["average", "average_command"]
@@ -37,9 +37,7 @@ def average_command(
             "2014, equation 8); plain: by the number of models (equation 7)",
         ),
     ] = MeanName.nonzero,
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Average the models of pipelines that were trained alike, with different seeds.
 
@@ -62,8 +60,6 @@ def average(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    check_folder(output)
+    check_folder(output, *pipelines, force=force)
     averaged = average_pipelines([load_pipeline(name) for name in pipelines], mean.value)
-    replace_folder(output, averaged.to_disk)
+    replace_folder(output, averaged.to_disk, force=force)

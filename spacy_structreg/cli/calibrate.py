@@ -17,7 +17,7 @@ from spacy_structreg.cli.corpus_arguments import (
     corpus_options,
 )
 from spacy_structreg.cli.evaluate import GivenName
-from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
@@ -68,9 +68,7 @@ def calibrate_command(
     format: FormatOption = FormatName.auto,
     encoding: EncodingOption = "utf-8",
     head_rules: HeadRulesOption = None,
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Fit probabilities to the margins of a pipeline, by a corpus that it was not trained on.
 
@@ -120,11 +118,9 @@ def calibrate(
     from spacy_structreg.pipeline.task import Given
 
     if output is not None:
-        if output.exists() and not force:
-            raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-        check_folder(output)
+        check_folder(output, pipeline, corpus, force=force)
     if plot is not None:
-        check_picture(plot, corpus)
+        check_picture(plot, pipeline, corpus)
     nlp = load_pipeline(pipeline)
     gold = list(read_docs(corpus, nlp.vocab, options or CorpusOptions()))
     asked = Given(given is not GivenName.text, given is GivenName.words_and_tags)
@@ -132,7 +128,7 @@ def calibrate(
     if plot is not None:
         draw_reliability(reports, plot)
     if output is not None:
-        replace_folder(output, nlp.to_disk)
+        replace_folder(output, nlp.to_disk, force=force)
     return reports
 
 

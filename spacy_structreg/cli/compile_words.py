@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["compile_words", "compile_words_command"]
@@ -44,6 +44,7 @@ def compile_words_command(
         Opt("--bonus", "-b", help="Number to add to the score of analyses with a word"),
     ] = None,
     encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the files")] = "utf-8",
+    force: ForceOption = False,
 ) -> None:
     """Compile lists of words for the tokenizer of a pipeline, which maps the result in no time.
 
@@ -52,7 +53,12 @@ def compile_words_command(
     """
     with user_errors():
         n_words = compile_words(
-            files, output, mode=None if mode is None else mode.value, bonus=bonus, encoding=encoding
+            files,
+            output,
+            mode=None if mode is None else mode.value,
+            bonus=bonus,
+            encoding=encoding,
+            force=force,
         )
         typer.echo(f"Wrote {n_words:,} words to {output}")
 
@@ -64,15 +70,16 @@ def compile_words(
     mode: Literal["force", "prefer", "bonus"] | None = None,
     bonus: float | None = None,
     encoding: str = "utf-8",
+    force: bool = False,
 ) -> int:
     """Write the words of files to one compiled file; returns their number.
 
-    Raises ValueError for faults of the files, naming them, and OSError for files that cannot be
-    read or written.
+    Raises ValueError if the output exists (unless `force`), for faults of the files, naming them,
+    and OSError for files that cannot be read or written.
     """
     from spacy_structreg.pipeline.tokenizer import UserWords
 
-    check_file(output, *files)
+    check_file(output, *files, force=force)
     words = UserWords()
     for path in files:
         words.load(path, mode=mode, bonus=bonus, encoding=encoding)

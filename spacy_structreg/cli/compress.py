@@ -24,7 +24,7 @@ from spacy_structreg.cli.corpus_arguments import (
     corpus_options,
 )
 from spacy_structreg.cli.evaluate import GivenName, read_gold
-from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
     Compounds,
@@ -124,9 +124,7 @@ def compress_command(
     part: PartOption = None,
     columns: ColumnsOption = None,
     head_rules: HeadRulesOption = None,
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Make a pipeline small and fast, for prediction only.
 
@@ -160,18 +158,6 @@ def compress_command(
         )
         print_comparison(before, after)
         typer.echo(f"Saved the compressed pipeline to {output}")
-
-
-def _check_output(output: Path, pipeline: str, *, force: bool) -> None:
-    """Raise ValueError if the output is the pipeline itself, or exists and is to stay."""
-    if output.exists() and Path(pipeline).exists() and output.samefile(pipeline):
-        raise ValueError(
-            f"{output} is the pipeline itself, and a frozen one cannot be trained further; name "
-            "another folder"
-        )
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    check_folder(output)
 
 
 def compress(
@@ -210,7 +196,7 @@ def compress(
     check_freezing(bits or 8, prune or 0.0)
     if not max_loss >= 0:
         raise ValueError(f"a loss of at most {max_loss} cannot be; give a number from 0")
-    _check_output(output, pipeline, force=force)
+    check_folder(output, pipeline, corpus, force=force)
     nlp = load_pipeline(pipeline)
     models = models_to_freeze(nlp)
     gold = None
@@ -249,7 +235,7 @@ def compress(
                     limits = tried
                     break
     put_frozen(nlp, models, n_bits, limits)
-    replace_folder(output, nlp.to_disk)
+    replace_folder(output, nlp.to_disk, force=force)
     return before, measured(nlp, gold)
 
 

@@ -23,7 +23,7 @@ from spacy_structreg.cli.corpus_arguments import (
     SchemeOption,
     corpus_options,
 )
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
     PARTIAL_SUFFIX,
@@ -127,6 +127,7 @@ def convert_command(
             help="Which sentences, in percent of all, to hold some out: 0:90 and 90:100",
         ),
     ] = "0:100",
+    force: ForceOption = False,
 ) -> None:
     """Convert corpora to a .spacy file for training.
 
@@ -155,7 +156,9 @@ def convert_command(
             spans_key=spans_key,
             lang=lang,
         )
-        counts = convert(inputs, output, options, percent=parse_percent(percent), group=group)
+        counts = convert(
+            inputs, output, options, percent=parse_percent(percent), group=group, force=force
+        )
         kind = "sentences" if group == 1 else "Docs"
         message = f"{output}: {counts.sentences:,} {kind}, {counts.words:,} words"
         if counts.bad_trees:
@@ -181,6 +184,7 @@ def convert(
     *,
     percent: tuple[int, int] = WHOLE,
     group: int = 1,
+    force: bool = False,
 ) -> Converted:
     """Write the sentences of corpora to a `.spacy` file of Docs, or as another corpus.
 
@@ -188,10 +192,10 @@ def convert(
         100, so that 0:90 and 90:100 share none and leave none out. group: how many sentences make a
         Doc, of column files and CoNLL-U, whose sentences are counted after that.
 
-    The output is written in one step, and not at all if anything fails; its folder is made if
-    need be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError for
-    another kind of output, if no sentence is left, and as `read_sentences`; OSError for files that
-    cannot be read or written.
+    The output is written in one step, and not at all if anything fails; its folder is made if need
+    be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if the
+    output exists (unless `force`), for another kind of output, if no sentence is left, and as
+    `read_sentences`; OSError for files that cannot be read or written.
     """
     from spacy_structreg.corpora.any_format import find_format, joined, write_sentences
     from spacy_structreg.models.progress import progress_bar
@@ -205,7 +209,7 @@ def convert(
             f"{PARTIAL_SUFFIX}"
         )
     inputs = [path for each in inputs for path in _files_of(each, options)]
-    check_file(output, *inputs)
+    check_file(output, *inputs, force=force)
 
     def read() -> Iterator[AnnotatedSentence]:
         for path in inputs:

@@ -20,7 +20,7 @@ from spacy_structreg.cli.corpus_arguments import (
     SchemeOption,
     corpus_options,
 )
-from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, SchemeName, Spaces
 
@@ -62,9 +62,7 @@ def correct_command(
     columns: ColumnsOption = None,
     scheme: SchemeOption = SchemeName.auto,
     comments: CommentsOption = None,
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Correct a trained pipeline with a handful of gold sentences.
 
@@ -121,17 +119,15 @@ def correct(
     from spacy_structreg.pipeline.gold_docs import read_docs
     from spacy_structreg.pipeline.pipeline_correction import changed_docs, correct_pipeline
 
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    check_folder(output)
-    check_file(report, corrections, sample)
+    check_folder(output, pipeline, corrections, sample, force=force)
+    check_file(report, pipeline, corrections, sample)
     nlp = load_pipeline(pipeline)
     gold = list(read_docs(corrections, nlp.vocab, options))
     texts = [] if sample is None else list(read_texts(sample, nlp))
     before = list(nlp.pipe(texts))
     found = correct_pipeline(nlp, gold, names=names, sample=before)
     changed = changed_docs(nlp, before, list(nlp.pipe(texts))) if texts else []
-    replace_folder(output, nlp.to_disk)
+    replace_folder(output, nlp.to_disk, force=force)
     told = {
         "pipes": {
             name: {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from spacy_structreg.cli.engine_options import (
     SchedulerOption,
     WorkersOption,
 )
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def count_ngrams_command(
     max_bad: Annotated[
         int, Opt("--max-bad", min=0, help="So many records may be unreadable, and are left out")
     ] = 1000,
+    force: ForceOption = False,
 ) -> None:
     """Count the n-grams of raw text on all cores or a cluster, for the setting raw_text.
 
@@ -77,6 +77,7 @@ def count_ngrams_command(
             script=script,
             scratch=scratch,
             max_bad=max_bad,
+            force=force,
         )
         left_out = f"; {n_bad:,} records could not be read and are left out" if n_bad else ""
         typer.echo(
@@ -97,17 +98,19 @@ def count_ngrams_of_files(
     script: str | None = None,
     scratch: Path | None = None,
     max_bad: int = 0,
+    force: bool = False,
 ) -> tuple[int, int, int]:
     """Write the counts of files; returns the numbers of n-grams, characters and bad records.
 
     engine, scheduler, n_workers: as of `cluster.engines.connect`. The other settings are those of
-    the command. The file appears whole or not at all. Raises ValueError for faulty files and
-    settings, packages that are missing, texts without a character, and more than `max_bad` records
-    that cannot be read; OSError for files that cannot be read or written; ImportError as
-    `features.scripts.read_script`.
+    the command. The file appears whole or not at all. Raises ValueError if the output exists
+    (unless `force`), for faulty files and settings, packages that are missing, texts without a
+    character, and more than `max_bad` records that cannot be read; OSError for files that cannot be
+    read or written; ImportError as `features.scripts.read_script`.
     """
     from spacy_structreg.cluster.engines import connect, need_packages
     from spacy_structreg.corpora.files import named_errors
+    from spacy_structreg.corpora.folders import folder_beside
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.tasks.knowledge.ngram_files import write_ngrams
 
@@ -115,22 +118,21 @@ def count_ngrams_of_files(
     from spacy_structreg.cluster.ngram_shards import characters_of, count_ngrams_of_units
     from spacy_structreg.cluster.records import plan_units
 
-    check_file(output, *files)
     atoms = characters_of(half_width, script)
     units = plan_units(files)
+    check_file(output, *sorted({part.file for unit in units for part in unit.parts}), force=force)
     parent = (scratch or output.parent).absolute()
     parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{output.name}."
     with (
-        named_errors(parent / output.name, prefix),
-        tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder,
+        named_errors(parent / output.name, f".{output.name}."),
+        folder_beside(parent / output.name) as folder,
         connect(engine, scheduler, n_workers=n_workers) as client,
         progress_bar(desc="count", unit=" characters", unit_scale=True) as bar,
     ):
         totals, n_bad = count_ngrams_of_units(
             client,
             units,
-            Path(folder),
+            folder,
             atoms=atoms,
             text_column=text_column,
             max_bad=max_bad,

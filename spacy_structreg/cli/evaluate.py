@@ -209,7 +209,7 @@ def evaluate(
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
     options = options or CorpusOptions()
-    check_file(output, gold, train)
+    check_file(output, pipeline, compare, gold, train)
     options = replace(options, format=find_format(gold, options))
     nlp = load_pipeline(pipeline)
     other = None if compare is None else load_pipeline(compare)

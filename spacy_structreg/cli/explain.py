@@ -50,7 +50,7 @@ def explain_command(
     with user_errors():
         if output is not None and output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{output}: a page needs a name that ends in .html")
-        check_file(output)
+        check_file(output, pipeline)
         found = explain(pipeline, text, component=component)
         chosen = None if decision is None else found.decision(decision)
         if output is not None:

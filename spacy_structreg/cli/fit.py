@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 CHECKPOINT: Final = ".checkpoint"
 """Ending of the name of the folder that keeps an unfinished training."""
+
+SEED: Final = "seed.json"
+"""The file in it that says of which seed."""
 
 
 def parse_overrides(context: typer.Context) -> dict[str, Any]:
@@ -59,8 +63,8 @@ def fit_command(
         Path,
         Arg(
             metavar="OUTPUT",
-            help="Folder of the pipeline; a pipeline that is there is replaced, with all that lies "
-            "in its folder",
+            help="Folder of the pipeline; one that is there is replaced, with --force or --resume, "
+            "and all that lies in its folder",
         ),
     ],
     *,
@@ -109,6 +113,7 @@ def fit_command(
         Opt("--resume", help="Go on with a training that was interrupted, if there is one"),
     ] = False,
     scheduler: SchedulerOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
@@ -136,6 +141,7 @@ def fit_command(
             report=report,
             overrides=overrides,
             resume=resume,
+            force=force,
         )
         name = next(name for name in figures if name.startswith("dev_") and name != "dev_epochs")
         for seed, epoch, dev_f in zip(
@@ -162,6 +168,7 @@ def fit(
     report: Path | None = None,
     overrides: dict[str, Any] | None = None,
     resume: bool = False,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Train and write a pipeline; returns seed, best epoch and figure on dev of each model.
 
@@ -171,122 +178,168 @@ def fit(
     beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev, in
     percentage points; it is among what is returned then.
     resume: go on with a training whose state lies beside the output; without it, that is dropped.
+    force: whether an output that is there may be replaced; that of a training that goes on may be.
 
     Outputs are checked before training. While it goes on, the output is the best pipeline so far:
-    of several models, that of the best one.
-    Raises ValueError if a corpus is empty or unreadable, for unlabeled ones that the model cannot
-    learn from, for a loss where there is no beam, for the state of another training, and as
-    `load_training`; OSError if something cannot be read or written.
+    of several models, that of the best one; another process cannot train the same output. When it
+    is interrupted, a line on standard error says what was kept.
+    Raises ValueError if the output exists and may not be replaced, or is or has what is read, if a
+    corpus is empty or unreadable, for unlabeled ones that the model cannot learn from, for a loss
+    where there is no beam, for the state of another training, and as `load_training`; OSError if
+    something cannot be read or written, or another process trains the output.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.corpora.files import replace_text
 
-    check_folder(output)
+    goes_on = resume and (state_folder(output) / SEED).exists()
+    corpora = (train, dev, everything, unlabeled)
+    check_folder(output, config, *corpora, force=force or goes_on)
     if report is not None and output not in report.parents:
-        check_file(report, config, train, dev, everything, unlabeled)
-    state = State(output, resume=resume)
-    training = load_training(config, overrides, seed=state.seed)
-    # Labels, records and the like of the model are those of `fit`, which begins anew.
-    training.initialize(train)
-    gold, held_out = training.sentences(train), training.sentences(dev, "dev")
-    whole = None if everything is None else training.sentences(everything)
-    # They are read, and training takes long.
-    training.drawn.clear()
-    training.apply_settings()
-    model = training.model
-    model.patience = patience
-    model.n_models = n_models
-    # Not all estimators know the keyword.
-    further = {} if unlabeled is None else {"unlabeled": training.unlabeled(unlabeled)}
-    if beam_loss is not None and not hasattr(model, "tune_beam_margin"):
-        raise ValueError(f"--beam-loss is for models with a beam; the {model.NOUN} has none")
-    if resume and getattr(model.learning, "optimizer", "sgd") == "lbfgs":
-        typer.echo("L-BFGS keeps no state to go on from: training begins anew", err=True)
-    state.begin()
-    n_written = 0
+        check_file(report, config, *corpora)
+    with State(output, resume=goes_on) as state:
+        training = load_training(config, overrides, seed=state.seed)
+        check_folder(output, *training.paths, force=True)
+        # Labels, records and the like of the model are those of `fit`, which begins anew.
+        training.initialize(train)
+        gold, held_out = training.sentences(train), training.sentences(dev, "dev")
+        whole = None if everything is None else training.sentences(everything)
+        # They are read, and training takes long.
+        training.drawn.clear()
+        training.apply_settings()
+        model = training.model
+        model.patience = patience
+        model.n_models = n_models
+        # Not all estimators know the keyword.
+        further = {} if unlabeled is None else {"unlabeled": training.unlabeled(unlabeled)}
+        if beam_loss is not None and not hasattr(model, "tune_beam_margin"):
+            raise ValueError(f"--beam-loss is for models with a beam; the {model.NOUN} has none")
+        if goes_on and getattr(model.learning, "optimizer", "sgd") == "lbfgs":
+            typer.echo("L-BFGS keeps no state to go on from: training begins anew", err=True)
+        state.begin()
 
-    def write_better(better: Any) -> None:
-        nonlocal n_written
-        if n_written == 0:
-            with training.holding(better):
-                replace_folder(output, training.nlp.to_disk)
-        else:
-            better.save(training.model_file(output))
-        n_written += 1
+        def write_better(better: Any) -> None:
+            if state.has_output:
+                better.save(training.model_file(output))
+            else:
+                with training.holding(better):
+                    replace_folder(output, training.nlp.to_disk, force=force or goes_on)
+                state.has_output = True
 
-    model.fit(
-        gold,
-        held_out,
-        n_threads=n_threads,
-        progress=True,
-        on_better=write_better,
-        checkpoint=state.folder / "dev",
-        **further,
-    )
-    best = best_epochs(model.history)
-    figures: dict[str, Any] = {
-        "seeds": [model.seed + number for number in range(n_models)],
-        "dev_epochs": [epoch.epoch for epoch in best],
-        f"dev_{model.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
-    }
-    if beam_loss is not None:
-        figures["beam_margin"] = model.tune_beam_margin(
-            held_out, max_loss=beam_loss / 100, n_threads=n_threads
-        )
-    if whole is not None:
-        model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
-        model.patience = None
         model.fit(
-            whole, n_threads=n_threads, progress=True, checkpoint=state.folder / "all", **further
+            gold,
+            held_out,
+            n_threads=n_threads,
+            progress=True,
+            on_better=write_better,
+            checkpoint=state.folder / "dev",
+            **further,
         )
-        figures["epochs_on_all"] = model.epochs
-    replace_folder(output, training.nlp.to_disk)
-    if report is not None:
-        # It may lie in the output, which is new.
-        report.parent.mkdir(parents=True, exist_ok=True)
-        with replace_text(report) as stream:
-            stream.write(json.dumps(figures, indent=2) + "\n")
-    state.remove()
+        best = best_epochs(model.history)
+        figures: dict[str, Any] = {
+            "seeds": [model.seed + number for number in range(n_models)],
+            "dev_epochs": [epoch.epoch for epoch in best],
+            f"dev_{model.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
+        }
+        if beam_loss is not None:
+            figures["beam_margin"] = model.tune_beam_margin(
+                held_out, max_loss=beam_loss / 100, n_threads=n_threads
+            )
+        if whole is not None:
+            model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
+            model.patience = None
+            model.fit(
+                whole,
+                n_threads=n_threads,
+                progress=True,
+                checkpoint=state.folder / "all",
+                **further,
+            )
+            figures["epochs_on_all"] = model.epochs
+        replace_folder(output, training.nlp.to_disk, force=True)
+        if report is not None:
+            # It may lie in the output, which is new.
+            report.parent.mkdir(parents=True, exist_ok=True)
+            with replace_text(report) as stream:
+                stream.write(json.dumps(figures, indent=2) + "\n")
+        state.remove()
     return figures
 
 
-class State:
-    """The folder of an unfinished training, beside its output.
+def state_folder(output: Path) -> Path:
+    """The folder of an unfinished training, beside its output."""
+    return output.with_name(output.name + CHECKPOINT)
 
-    seed: of what draws without a seed of its own. resume: keep what there is.
-    Raises ValueError if the folder holds something else.
+
+class State:
+    """The folder of an unfinished training, held for a ``with`` block against other processes.
+
+    seed: of what draws without a seed of its own. has_output: whether the output is the best
+    pipeline so far. resume: keep what there is; else it is dropped by `begin`. A block that is
+    interrupted says on standard error what was kept; a folder without a state goes at its end.
+    Raises ValueError if the folder holds something else; OSError if another process holds it.
     """
 
     def __init__(self, output: Path, *, resume: bool) -> None:
-        self.folder = output.with_name(output.name + CHECKPOINT)
-        self._file = self.folder / "seed.json"
-        self._resume = resume and self._file.exists()
-        if self.folder.exists() and not self._file.exists() and any(self.folder.iterdir()):
-            raise ValueError(
-                f"{self.folder} is no unfinished training; name another output, or remove it"
-            )
+        self.folder = state_folder(output)
+        self.has_output = False
+        self._output = output
+        self._file = self.folder / SEED
+        self._resume = resume
+        self._lock = ExitStack()
         self.seed = random.getrandbits(32)
+
+    def __enter__(self) -> State:
+        from spacy_structreg.corpora.folders import LOCK, locked
+
+        if self.folder.exists() and not self._file.exists():
+            others = {path.name for path in self.folder.iterdir()} - {LOCK}
+            if others:
+                raise ValueError(
+                    f"{self.folder} is no unfinished training; name another output, or remove it"
+                )
+        self._lock.enter_context(locked(self.folder))
         if self._resume:
             found = self._file.read_text("utf-8")
             if not found.isdecimal() or not found.isascii() or len(found) > 10:
+                self._lock.close()
                 raise ValueError(f"{self._file}: no seed; leave --resume out to begin anew")
             self.seed = int(found)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        has_state = any(self.folder.glob("*/*.srt"))
+        if not has_state:
+            self.remove()
+        self._lock.close()
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            kept = [f"{self._output} is the best pipeline so far"] if self.has_output else []
+            if has_state:
+                kept.append(
+                    f"{self.folder} has the state of the training: the same command with --resume "
+                    "goes on"
+                )
+            typer.echo("\nInterrupted: " + ("; ".join(kept) or "nothing was kept"), err=True)
 
     def begin(self) -> None:
-        """Make the folder, and drop what there is, unless training goes on."""
-        from spacy_structreg.corpora.files import check_writable, replace_text
+        """Drop what there is, unless training goes on."""
+        from spacy_structreg.corpora.files import replace_text
 
         if self._resume:
             return
         self.remove()
-        check_writable(self._file)
         with replace_text(self._file) as stream:
             stream.write(str(self.seed))
 
     def remove(self) -> None:
-        """Remove the folder, if there is one."""
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
+        """Remove what is in the folder."""
+        from spacy_structreg.corpora.folders import clear
+
+        clear(self.folder)
 
 
 def best_epochs(history: Sequence[Report]) -> list[Report]:

@@ -14,6 +14,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli import config_skeleton as skeleton
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import TEXT_SUFFIXES, CorpusOptions, FormatName
 
@@ -108,15 +109,15 @@ def init_config_command(
             "train` can go on after an interruption, with --initialize.after_init.path FOLDER",
         ),
     ] = None,
-    force: Annotated[
-        bool, Opt("--force", "-F", help="Replace the output file if there is one")
-    ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Write a config for `spacy train`.
 
     It is complete, and explains the settings that one may want to change.
     """
     with user_errors():
+        if str(output) != STDOUT:
+            check_file(output, train, dev, base, force=force)
         config = init_config(
             task,
             lang=lang,
@@ -130,7 +131,7 @@ def init_config_command(
         if str(output) == STDOUT:
             sys.stdout.write(config)
             return
-        write_config(output, config, force=force)
+        write_config(output, config)
         typer.echo(f"Saved the config to {output}. Train with it:")
         overrides = "" if train else " --paths.train train.spacy"
         overrides += "" if dev else " --paths.dev dev.spacy"
@@ -352,12 +353,9 @@ def config_path(path: Path | None) -> str:
     return json.dumps(str(path), ensure_ascii=False)
 
 
-def write_config(path: Path, config: str, *, force: bool = False) -> None:
-    """Write a config in one step. Raises ValueError if the file exists, unless forced to."""
+def write_config(path: Path, config: str) -> None:
+    """Write a config in one step."""
     from spacy_structreg.corpora.files import replace_text
 
-    if path.exists() and not force:
-        raise ValueError(f"{path} exists; choose another name, or replace it with --force")
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replace_text(path) as stream:
         stream.write(config)

@@ -10,7 +10,7 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.fit import parse_overrides
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["jackknife", "jackknife_command"]
@@ -29,6 +29,7 @@ def jackknife_command(
         int, Opt("--threads", "-t", min=1, help="Models that are trained side by side")
     ] = 2,
     scheduler: SchedulerOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Annotate a corpus by models that were trained on the rest of it.
 
@@ -41,7 +42,13 @@ def jackknife_command(
     with user_errors(), trained_by(scheduler):
         overrides = parse_overrides(context)
         key, figure = jackknife(
-            config, corpus, output, n_folds=folds, n_threads=threads, overrides=overrides
+            config,
+            corpus,
+            output,
+            n_folds=folds,
+            n_threads=threads,
+            overrides=overrides,
+            force=force,
         )
         typer.echo(f"{output}: {key} {100 * figure:.2f} by the gold annotation of the corpus")
 
@@ -54,12 +61,14 @@ def jackknife(
     n_folds: int = 10,
     n_threads: int = 1,
     overrides: dict[str, Any] | None = None,
+    force: bool = False,
 ) -> tuple[str, float]:
     """Write a corpus with automatic annotation; returns the figure of its task, and its key.
 
     Folds are runs of Docs (`corpora.splits.fold_bounds`). The output is written in one step. Shows
-    a progress bar on standard error, if that is a terminal. Raises ValueError if there are fewer
-    Docs than folds or no component of ours in the config, and for faulty corpora.
+    a progress bar on standard error, if that is a terminal. Raises ValueError if the output exists
+    (unless `force`), there are fewer Docs than folds or no component of ours in the config, and for
+    faulty corpora.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.pipeline.gold_docs import save_docs
@@ -68,7 +77,7 @@ def jackknife(
 
     if output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy")
-    check_file(output, config, corpus)
+    check_file(output, config, corpus, force=force)
     training = load_training(config, overrides)
     task = task_of(training.part)
     if training.is_tokenizer or task is None:

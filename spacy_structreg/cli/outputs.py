@@ -3,82 +3,116 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from spacy.cli._util import Opt
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.corpus_errors import StrPath
 
-__all__ = ["check_file", "check_folder", "replace_folder"]
+__all__ = ["ForceOption", "check_file", "check_folder", "replace_folder"]
+
+ForceOption: TypeAlias = Annotated[
+    bool, Opt("--force", "-F", help="Replace the output if there is one")
+]
+"""Of commands whose output is an argument: nothing is replaced without being asked to."""
 
 
-def check_file(path: Path | None, *inputs: StrPath | None) -> None:
+def check_file(path: Path | None, *inputs: StrPath | None, force: bool = True) -> None:
     """Check that a file can be written, before the work for it begins; None for no file.
 
-    Makes its folder. inputs: files that the command reads, which no output may replace.
-    Raises ValueError or OSError, naming the file, if it is one of these or cannot be written.
+    Makes its folder, and removes what a process that was killed has left there. inputs: files and
+    folders that the command reads, which no output may replace; None and names of packages count
+    for nothing. force: whether a file that is there may be replaced.
+    Raises ValueError or OSError, naming the file, if it is one of the inputs or lies in one, exists
+    and may not be replaced, or cannot be written.
     """
     from spacy_structreg.corpora.files import check_writable
 
     if path is None:
         return
-    for read in inputs:
-        if read is not None and path.exists() and Path(read).exists() and path.samefile(read):
-            raise ValueError(f"{path} is an input, and would be replaced; name another output")
     check_writable(path)
+    if path.exists():
+        _check_inputs(path, inputs)
+    _check_new(path, force=force)
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, *inputs: StrPath | None, force: bool = False) -> None:
     """Check that the folder of a pipeline can be written, before the work for it begins.
 
-    Makes the folder that it will lie in. Raises ValueError if there is something in its place that
-    is no pipeline, or the process works in it, and OSError, naming the folder, if it cannot be
-    written.
+    Makes the folder that it will lie in, and removes what a process that was killed has left there.
+    inputs, force: as of `check_file`. Raises ValueError if there is something in its place that is
+    no pipeline, is or holds an input, or may not be replaced, or the process works in it; and
+    OSError, naming the folder, if it cannot be written, or another process writes it now.
     """
     from spacy_structreg.corpora.files import named_errors
+    from spacy_structreg.corpora.folders import folder_beside
 
-    if path.exists() and not is_replaceable(path):
-        raise ValueError(f"{path} is no pipeline, and is not replaced; name another folder")
-    target = Path(os.path.realpath(path))
-    if target in (Path.cwd(), *Path.cwd().parents):
-        raise ValueError(f"{path} holds the working directory, and is not replaced; name another")
-    prefix = f".{target.name}."
-    with named_errors(path, prefix):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix).cleanup()
+    _check_replaceable(path, inputs, force=force)
+    with named_errors(path, _beside(path)), folder_beside(path):
+        pass
 
 
-def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
+def replace_folder(path: Path, write: Callable[[Path], object], *, force: bool = False) -> None:
     """Write the folder of a pipeline, which appears whole or not at all.
 
-    write: writes it, by another name. What was in its place is removed when that is done; a
-    symbolic link stays, and its target is replaced. Raises as `check_folder`.
+    write: writes it, by another name. At every moment the old folder or the new one is in its
+    place (`corpora.folders.put_in_place`); a symbolic link stays, and its target is replaced.
+    force: whether a folder that is there may be replaced. Raises as `check_folder`.
     """
     from spacy_structreg.corpora.files import named_errors
+    from spacy_structreg.corpora.folders import folder_beside, put_in_place
 
-    check_folder(path)
-    target = Path(os.path.realpath(path))
-    prefix = f".{target.name}."
-    with (
-        named_errors(path, prefix),
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix) as folder,
-    ):
-        whole = Path(folder) / "whole"
+    _check_replaceable(path, (), force=force)
+    with named_errors(path, _beside(path)), folder_beside(path) as folder:
+        whole = folder / "whole"
         write(whole)
-        if not target.exists():
-            whole.rename(target)
-            return
-        replaced = Path(f"{folder}.replaced")
-        target.rename(replaced)
-        try:
-            whole.rename(target)
-        except BaseException:
-            replaced.rename(target)
-            raise
-        shutil.rmtree(replaced)
+        # It may have come meanwhile.
+        _check_new(path, force=force)
+        put_in_place(whole, Path(os.path.realpath(path)))
+
+
+def _beside(path: Path) -> str:
+    return f".{os.path.basename(os.path.realpath(path))}."  # noqa: PTH119
+
+
+def _check_replaceable(path: Path, inputs: tuple[StrPath | None, ...], *, force: bool) -> None:
+    target = Path(os.path.realpath(path))
+    if path.exists() and not is_replaceable(path):
+        raise ValueError(f"{path} is no pipeline, and is not replaced; name another folder")
+    if target in (Path.cwd(), *Path.cwd().parents):
+        raise ValueError(f"{path} holds the working directory, and is not replaced; name another")
+    if path.exists():
+        _check_inputs(path, inputs)
+    _check_new(path, force=force)
+
+
+def _check_inputs(path: Path, inputs: tuple[StrPath | None, ...]) -> None:
+    """Raise ValueError if an output that is there is an input, lies in one, or holds one."""
+    target = Path(os.path.realpath(path))
+    for read in _existing(inputs):
+        source = Path(os.path.realpath(read))
+        if path.samefile(read) or source in target.parents:
+            raise ValueError(f"{path} is an input, and would be replaced; name another output")
+        if target in source.parents:
+            raise ValueError(
+                f"{path} holds the input {read}, and would be replaced; name another output"
+            )
+
+
+def _existing(inputs: tuple[StrPath | None, ...]) -> Iterator[StrPath]:
+    for read in inputs:
+        # What is no path, such as a URL, is no file here; os.path.exists refuses nothing.
+        if read is not None and os.path.exists(read):  # noqa: PTH110
+            yield read
+
+
+def _check_new(path: Path, *, force: bool) -> None:
+    """Raise ValueError if an output is there and may not be replaced."""
+    if path.exists() and not force:
+        raise ValueError(f"{path} exists; name another output, or add --force to replace it")
 
 
 def is_replaceable(folder: Path) -> bool:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.corpora.palette import COLORS, plot_style, readable_on_dark
 
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.corpus_errors import StrPath
+
 __all__ = ["check_picture", "new_figure", "save_figure"]
 
 
-def check_picture(path: Path, *inputs: Path) -> None:
+def check_picture(path: Path, *inputs: StrPath) -> None:
     """Check that a picture can be drawn and written, before the work for it begins.
 
     inputs: files that the command reads. Raises ValueError or OSError, naming the file, if it

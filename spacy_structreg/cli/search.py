@@ -151,11 +151,13 @@ def search(
     Raises ValueError for a space that is none, for settings that the config cannot have, before
     anything is trained, if all trials failed, for a folder that holds another search, and as
     `load_training` and `fit`; for both or none of a development corpus and folds, fewer Docs than
-    folds, and an augmenter with folds; OSError if something cannot be read or written.
+    folds, and an augmenter with folds; OSError if something cannot be read or written, or another
+    process is searching in the folder.
     """
     from spacy_structreg.cli.pictures import check_picture
     from spacy_structreg.cli.search_report import draw_trials, table_of
     from spacy_structreg.corpora.files import replace_text
+    from spacy_structreg.corpora.folders import locked
 
     if (dev is None) == (n_folds is None):
         raise ValueError("name a development corpus, by --dev, or a number of --folds, not both")
@@ -185,18 +187,19 @@ def search(
         "folds": n_folds,
         "patience": patience,
     }
-    trials = TrialFile(output, identity)
-    last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
-    [best] = best_of(last, 1)
-    if best["figure"] is None:
-        raise ValueError(f"all trials failed; one of them: {best['error']}")
-    text = table_of(trials.lines, columns, metric, [budget for _, budget in rounds])
-    typer.echo(text)
-    with replace_text(output / TABLE) as stream:
-        stream.write(text)
-    write_config(config, {**fixed, **best["settings"]}, output / BEST)
-    if plot is not None:
-        draw_trials(trials.lines, columns, metric, plot)
+    with locked(output):
+        trials = TrialFile(output, identity)
+        last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
+        [best] = best_of(last, 1)
+        if best["figure"] is None:
+            raise ValueError(f"all trials failed; one of them: {best['error']}")
+        text = table_of(trials.lines, columns, metric, [budget for _, budget in rounds])
+        typer.echo(text)
+        with replace_text(output / TABLE) as stream:
+            stream.write(text)
+        write_config(config, {**fixed, **best["settings"]}, output / BEST)
+        if plot is not None:
+            draw_trials(trials.lines, columns, metric, plot)
     return {**best, "metric": metric}
 
 
@@ -377,6 +380,7 @@ class TrialFile:
 
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
         from spacy_structreg.corpora.files import check_writable, read_lines, replace_text
+        from spacy_structreg.corpora.folders import LOCK
 
         self.path = folder / TRIALS
         self.lines: list[dict[str, Any]] = []
@@ -385,7 +389,7 @@ class TrialFile:
         identity = json.loads(json.dumps(identity))
         if described.exists():
             check_identity(described, identity)
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        elif folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
             raise ValueError(f"{folder} holds no search; name another folder")
         else:
             check_writable(self.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, cast
@@ -67,7 +67,7 @@ def segment_command(
 
 def segment(
     pipeline: str,
-    files: Iterable[str],
+    files: Sequence[str],
     output: Path | None = None,
     *,
     separator: str = " ",
@@ -93,7 +93,7 @@ def segment(
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
     encoding = line_encoding(encoding)
-    check_file(output)
+    check_file(output, pipeline, *files)
     nlp = load_pipeline(pipeline)
     if tags and not tags_texts(nlp):
         raise ValueError(

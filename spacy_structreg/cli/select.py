@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def select_command(
     missing_ok: Annotated[
         bool, Opt("--missing-ok", help="Do nothing if an input is not there")
     ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Select sentences of treebanks by their sent_id.
 
@@ -53,7 +54,7 @@ def select_command(
         if missing_ok and not all(path.exists() for path in inputs):
             return
         beginnings = None if sent_id is None else sent_id.split(",")
-        count = select(inputs, output, beginnings=beginnings, exclude=exclude or ())
+        count = select(inputs, output, beginnings=beginnings, exclude=exclude or (), force=force)
         typer.echo(f"{output}: {count:,} sentences")
 
 
@@ -63,22 +64,23 @@ def select(
     *,
     beginnings: Sequence[str] | None = None,
     exclude: Sequence[Path] = (),
+    force: bool = False,
 ) -> int:
     """Write some of the sentences of CoNLL-U files to another one; returns how many.
 
     beginnings: of the `sent_id` of those that are kept; None for all. exclude: files of sentences
     that are not.
 
-    The output is written in one step. Raises ValueError if a beginning fits no sentence, if no
-    sentence is left, and as `rest_of_treebank` and `read_conllu`; OSError for files that cannot be
-    read or written.
+    The output is written in one step. Raises ValueError if the output exists (unless `force`), a
+    beginning fits no sentence, if no sentence is left, and as `rest_of_treebank` and `read_conllu`;
+    OSError for files that cannot be read or written.
     """
     from spacy_structreg.corpora.conllu import read_conllu, write_conllu
     from spacy_structreg.corpora.splits import rest_of_treebank
 
     if beginnings is not None and not all(beginnings):
         raise ValueError("--sent-id is empty, or has an empty part; leave out spare commas")
-    check_file(output, *inputs, *exclude)
+    check_file(output, *inputs, *exclude, force=force)
     sentences: Iterator[Sentence] = chain.from_iterable(map(read_conllu, inputs))
     if exclude:
         sentences = rest_of_treebank(sentences, chain.from_iterable(map(read_conllu, exclude)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,8 +30,9 @@ class Training:
 
     nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
     `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
-    settings: the block ``[training]``. augmenter: of the training corpus; None for none. drawn: the
-    gold Docs of training corpora, with what it has added, by path: all who read one get the same.
+    settings: the block ``[training]``. paths: files and folders that the config names. augmenter:
+    of the training corpus; None for none. drawn: the gold Docs of training corpora, with what it
+    has added, by path: all who read one get the same.
     """
 
     nlp: Language
@@ -38,6 +40,7 @@ class Training:
     part: Any
     gold: dict[Part, list[Any]]
     settings: dict[str, Any]
+    paths: list[Path]
     augmenter: Augmenter | None = None
     drawn: dict[Path, list[Doc]] = field(default_factory=dict)
 
@@ -194,6 +197,7 @@ def load_training(
         check_names(settings)
         gold = {part: gold_of(settings, part) for part in PARTS}
         augmenter = augmenter_of(settings)
+        paths = sorted(paths_of(settings.interpolate()))
     ours = dict(parts_of(nlp))
     tokenizer = ours.pop(TOKENIZER, None)
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
@@ -204,13 +208,13 @@ def load_training(
                 f"{config}: the tokenizer is none of spacy_structreg, and there is no component of "
                 "it to train; make a config with 'python -m spacy structreg init-config'"
             )
-        return Training(nlp, TOKENIZER, tokenizer, gold, training, augmenter)
+        return Training(nlp, TOKENIZER, tokenizer, gold, training, paths, augmenter)
     if len(parts) > 1:
         raise ValueError(
             f"{config}: there is more than one component to train "
             f"({', '.join(parts)}); name the others in frozen_components"
         )
-    return Training(nlp, *parts.popitem(), gold, training, augmenter)
+    return Training(nlp, *parts.popitem(), gold, training, paths, augmenter)
 
 
 @contextmanager
@@ -267,6 +271,16 @@ def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
     if not isinstance(gold, list):
         raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
     return gold
+
+
+def paths_of(value: Any) -> set[Path]:
+    """The files and folders that exist of those that a config, or a part of it, names."""
+    if isinstance(value, dict):
+        return set().union(*map(paths_of, value.values()))
+    if isinstance(value, (list, tuple)):
+        return set().union(*map(paths_of, value))
+    # os.path.exists refuses no text.
+    return {Path(value)} if isinstance(value, str) and os.path.exists(value) else set()  # noqa: PTH110
 
 
 def augmenter_of(config: Config) -> Augmenter | None:

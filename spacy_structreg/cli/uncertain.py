@@ -10,7 +10,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["uncertain", "uncertain_command"]
@@ -37,6 +37,7 @@ def uncertain_command(
     encoding: Annotated[
         str, Opt("--encoding", "-e", help="Encoding of the text; the output is in UTF-8")
     ] = "utf-8",
+    force: ForceOption = False,
 ) -> None:
     """Pick the decisions that a pipeline is least sure of, to be answered by hand.
 
@@ -47,7 +48,14 @@ def uncertain_command(
     """
     with user_errors():
         n_asked, n_sentences = uncertain(
-            pipeline, text, output, n=n, share=share, n_threads=threads, encoding=encoding
+            pipeline,
+            text,
+            output,
+            n=n,
+            share=share,
+            n_threads=threads,
+            encoding=encoding,
+            force=force,
         )
         typer.echo(f"{output}: {n_asked:,} questions in {n_sentences:,} sentences")
 
@@ -61,15 +69,16 @@ def uncertain(
     share: float | None = None,
     n_threads: int = 1,
     encoding: str = "utf-8",
+    force: bool = False,
 ) -> tuple[int, int]:
     """Write the least certain decisions in a text; returns how many, and in how many sentences.
 
     n: how many; or share: of all decisions, above 0 and at most 1. Memory grows with their number,
     and the text is read twice for a share.
 
-    The output is written in one step. Raises ValueError for faulty settings and input, if nothing
-    is in doubt, and for a pipeline whose tokenizer has no model of ours; OSError for files that
-    cannot be read or written.
+    The output is written in one step. Raises ValueError if the output exists (unless `force`), for
+    faulty settings and input, if nothing is in doubt, and for a pipeline whose tokenizer has no
+    model of ours; OSError for files that cannot be read or written.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
@@ -79,7 +88,7 @@ def uncertain(
 
     if share is not None and (n is not None or not 0 < share <= 1):
         raise ValueError("give --n, or --share above 0 and at most 1")
-    check_file(output, text)
+    check_file(output, pipeline, text, force=force)
     model = getattr(load_pipeline(pipeline).tokenizer, "estimator", None)
     if not isinstance(model, TokenizerModel):
         raise ValueError(

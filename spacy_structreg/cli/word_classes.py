@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import Engine, SchedulerOption
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def word_classes_command(
     workers: Annotated[
         int | None, Opt("--workers", min=1, help="Processes of the engine; as many as cores")
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Make classes of words for the setting word_classes, of text or of word vectors.
 
@@ -79,7 +80,7 @@ def word_classes_command(
     with user_errors():
         from spacy_structreg.corpora.word_classes import write_word_classes
 
-        check_file(output, *inputs)
+        check_file(output, *inputs, force=force)
         if vectors:
             rows = classes_of_vectors(inputs, classes, seed)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -18,11 +17,14 @@ from fsspec.core import url_to_fs
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_units import (
+    MANIFEST,
     MARKS,
     QUARANTINES,
     Job,
     ShardFormat,
     UnitReport,
+    check_run,
+    checksum_of,
     try_unit,
 )
 from spacy_structreg.cluster.engines import EngineName, connect
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AnnotateSummary", "annotate"]
 
-MANIFEST = "_manifest.json"
 MANIFEST_FORMAT = 1
 # That of the shards itself, and those inside it.
 FOLDERS = ("", MARKS, QUARANTINES)
@@ -110,9 +111,10 @@ def annotate(
     say: is called with what is worth knowing on the way, a line at a time.
 
     The same call goes on with what is not done yet, and writes nothing twice. Raises ValueError if
-    the output folder is that of another run, if there are too many bad records, and for faulty
-    settings and inputs; OSError for files that cannot be read or written, and if the scheduler
-    is lost.
+    the output folder is that of another run, also of one that began meanwhile, if there are too
+    many bad records, and for faulty settings and inputs; OSError for files that cannot be read or
+    written, if another process of this machine is annotating to the folder, and if the scheduler is
+    lost.
     """
     began = time.monotonic()
     check_settings(format, n_threads, max_bad, keep_text=keep_text)
@@ -135,39 +137,41 @@ def annotate(
         "inputs": stamps(units),
         "units": len(units),
     }
-    begin_or_resume(folder, manifest)
-    job = Job(
-        pipeline=copy,
-        output=folder.address,
-        version=__version__,
-        run=checksum_of(manifest),
-        format=format,
-        text_column=text_column,
-        keep=tuple(keep),
-        keep_text=keep_text,
-        n_threads=n_threads,
-        most_bad=max_bad if isinstance(max_bad, int) else None,
-        n_digits=max(5, len(str(len(units)))),
-    )
-    marked = read_marks(folder, job, units, verify=verify)
-    done = {number: report for number, report in marked.items() if report is not None}
-    repeated = sorted(set(marked) - set(done))
-    for number in repeated:
-        say(f"{folder.path(job.shard(number))} is missing or damaged, and is made again")
-    tally = Tally(max_bad, folder)
-    for report in done.values():
-        tally.add(report)
-    waiting = [unit for unit in units if unit.number not in done]
-    if waiting:
-        with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
-            # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
-            if scheduler is not None or find_spec("bokeh") is not None:
-                say(f"Dashboard: {client.dashboard_link}")
-            if shipped := ship_pipeline(client, copy):
-                say(f"Shipped the pipeline: {shipped:,} bytes to each worker")
-            reports = finished_units(client, job, waiting)
-            add_with_progress(tally, reports, len(units), len(done))
-    tally.check()
+    with folder.locked():
+        begin_or_resume(folder, manifest)
+        job = Job(
+            pipeline=copy,
+            output=folder.address,
+            version=__version__,
+            run=checksum_of(manifest),
+            format=format,
+            text_column=text_column,
+            keep=tuple(keep),
+            keep_text=keep_text,
+            n_threads=n_threads,
+            most_bad=max_bad if isinstance(max_bad, int) else None,
+            n_digits=max(5, len(str(len(units)))),
+        )
+        marked = read_marks(folder, job, units, verify=verify)
+        done = {number: report for number, report in marked.items() if report is not None}
+        repeated = sorted(set(marked) - set(done))
+        for number in repeated:
+            say(f"{folder.path(job.shard(number))} is missing or damaged, and is made again")
+        tally = Tally(max_bad, folder)
+        for report in done.values():
+            tally.add(report)
+        waiting = [unit for unit in units if unit.number not in done]
+        if waiting:
+            with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
+                # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
+                if scheduler is not None or find_spec("bokeh") is not None:
+                    say(f"Dashboard: {client.dashboard_link}")
+                if shipped := ship_pipeline(client, copy):
+                    say(f"Shipped the pipeline: {shipped:,} bytes to each worker")
+                reports = finished_units(client, job, waiting)
+                add_with_progress(tally, reports, len(units), len(done))
+        tally.check()
+        check_run(folder, job.run)
     return AnnotateSummary(
         units=len(units),
         resumed=len(done),
@@ -218,11 +222,6 @@ def stamps(units: Iterable[Unit]) -> list[list[Any]]:
 
 # What file systems call it, those of buckets first.
 STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "created")
-
-
-def checksum_of(manifest: dict[str, Any]) -> str:
-    """A checksum of a manifest, in hexadecimal digits."""
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:

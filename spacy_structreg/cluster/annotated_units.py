@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Literal, cast
+from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,10 +21,24 @@ from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
 from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
 from spacy_structreg.corpora.files import NO_ROOM
 
-__all__ = ["MARKS", "QUARANTINES", "Job", "ShardFormat", "UnitReport", "annotate_unit", "try_unit"]
+__all__ = [
+    "MANIFEST",
+    "MARKS",
+    "QUARANTINES",
+    "Job",
+    "ShardFormat",
+    "UnitReport",
+    "annotate_unit",
+    "check_run",
+    "checksum_of",
+    "try_unit",
+]
 
 ShardFormat = Literal["parquet", "spacy"]
 """Formats of the files that are written."""
+
+MANIFEST = "_manifest.json"
+"""The file that says what is annotated, and by which pipeline."""
 
 MARKS = "_units"
 """The folder of the files that say which units are done."""
@@ -100,6 +115,23 @@ class UnitReport:
             raise ValueError(f"not the report of a unit: {error}") from error
 
 
+def checksum_of(manifest: dict[str, Any]) -> str:
+    """A checksum of a manifest, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def check_run(output: OutputFolder, run: str) -> None:
+    """Raise ValueError if the output folder is not that of a run any more. run: as of `Job`."""
+    try:
+        there = checksum_of(json.loads(output.read(MANIFEST)))
+    except (FileNotFoundError, ValueError):
+        there = ""
+    if there != run:
+        raise ValueError(
+            f"{output.address} was taken by another run meanwhile; choose another output folder"
+        )
+
+
 def try_unit(job: Job, unit: Unit) -> UnitReport | Exception:
     """As `annotate_unit`; returns errors that another try would not mend, and raises others.
 
@@ -119,7 +151,7 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
     """Annotate a unit, and write its quarantine, then its shard, then the mark that it is done.
 
     Each appears whole, and has the same content whoever writes it. Raises OSError if files cannot
-    be read or written, ValueError as `read_records` and `Annotator.annotate_batch`.
+    be read or written, ValueError as `check_run`, `read_records` and `Annotator.annotate_batch`.
     """
     if job.version != __version__:
         raise ValueError(
@@ -137,6 +169,7 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
                     write_parquet(shard, counted, empty_table(job, annotator))
                 else:
                     write_docs(shard, counted)
+                check_run(output, job.run)
                 # Before the shard: what is counted as done has lost no record.
                 bad.save(output, job.quarantine(unit.number))
         except TooManyBadError:
@@ -151,6 +184,7 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
             bad.count,
             shard.checksum,
         )
+    check_run(output, job.run)
     output.write(job.mark(unit.number), report.to_json())
     return report
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.cluster.records import BadRecord, Unit, read_records
-from spacy_structreg.cluster.shard_results import results_of
+from spacy_structreg.cluster.shard_results import results_of, tried
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.features.scripts import read_script
 from spacy_structreg.tasks.knowledge.ngram_totals import (
@@ -184,7 +185,9 @@ def count_ngrams_of_units(
     filed: tuple[list[FiledRun], list[FiledRun]] = ([], [])
     n_bad = 0
     settings: dict[str, Any] = {"atoms": atoms, "folder": folder, "text_column": text_column}
-    for counted in results_of(client, client.map(count_unit, units, pure=False, **settings)):
+    for counted in results_of(
+        client, client.map(partial(tried, count_unit), units, pure=False, **settings)
+    ):
         characters += counted.characters
         n_bad += counted.n_bad
         if n_bad > max_bad and counted.first_bad is not None:
@@ -210,7 +213,9 @@ def _merging(
     slices = [[run.between(low, high) for run in runs] for low, high in ranges]
     lows, highs = zip(*ranges, strict=True)
     settings: dict[str, Any] = {"minimum": minimum, "most": most}
-    return list(client.map(merge_range, slices, lows, highs, pure=False, **settings))
+    return list(
+        client.map(partial(tried, merge_range), slices, lows, highs, pure=False, **settings)
+    )
 
 
 def _most_frequent(

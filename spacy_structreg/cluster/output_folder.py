@@ -13,6 +13,7 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from spacy_structreg.corpora.files import TEMPORARY, replace_bytes
+from spacy_structreg.corpora.folders import LOCK, locked
 
 __all__ = ["HashedStream", "OutputFolder"]
 
@@ -74,8 +75,17 @@ class OutputFolder:
             yield from (found[path] for path in paths)
 
     def has_entries(self) -> bool:
-        """True if there is anything in the folder."""
-        return self._files.isdir(self._root) and bool(self._files.ls(self._root, detail=False))
+        """True if there is anything in the folder, besides its lock."""
+        return self._files.isdir(self._root) and any(
+            Path(name).name != LOCK for name in self._files.ls(self._root, detail=False)
+        )
+
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other processes of this machine out, as `corpora.folders.locked`.
+
+        Elsewhere nothing is held.
+        """
+        return locked(self._root) if self._is_local else contextlib.nullcontext()
 
     def sizes(self, name: str = "") -> dict[str, int]:
         """The names of the files in the folder, or one inside it, with their bytes; {} for none."""

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["results_of"]
+__all__ = ["results_of", "tried"]
+
+
+def tried(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
+    """The result of a function, or the ValueError or OSError that it raises.
+
+    `results_of` raises it again. What tasks raise, workers log at length.
+    """
+    try:
+        return function(*arguments, **settings)
+    except (ValueError, OSError) as error:
+        return error
 
 
 def results_of(client: Client, futures: Iterable[Future[Any]]) -> Iterator[Any]:
     """Yield the results of tasks in the order in which they end; each is then forgotten.
 
     The caller keeps no reference to the futures. What a worker had done when it died is done again.
-    Raises what a task raises, and OSError if workers die of a task again and again or the scheduler
-    is lost.
+    Raises what a task raises, or gives by `tried`, and OSError if workers die of a task again and
+    again or the scheduler is lost.
     """
     from concurrent.futures import CancelledError
 
@@ -27,6 +38,8 @@ def results_of(client: Client, futures: Iterable[Future[Any]]) -> Iterator[Any]:
     del futures
     try:
         for _, result in completed:
+            if isinstance(result, Exception):
+                raise result
             yield result
     except KilledWorker as error:
         raise OSError(

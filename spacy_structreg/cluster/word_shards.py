@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
 from spacy_structreg.cluster.records import BadRecord, Unit, read_records
-from spacy_structreg.cluster.shard_results import results_of
+from spacy_structreg.cluster.shard_results import results_of, tried
 from spacy_structreg.estimators.word_clustering import (
     CONTEXTS,
     check_packages,
@@ -63,7 +63,10 @@ def contexts_of_unit(
 
 
 def total(summands: Sequence[Any]) -> Any:
-    """The sum of some counts."""
+    """The sum of some counts. Raises the first error among them, as of `tried`."""
+    for each in summands:
+        if isinstance(each, Exception):
+            raise each
     return reduce(add, summands)
 
 
@@ -85,7 +88,10 @@ def cluster_words_of_units(
     of one and of this process. Raises as that, and ValueError for records that cannot be read.
     """
     check_packages()
-    counts = summed(client, client.map(words_of_unit, units, text_column=text_column, pure=False))
+    counts = summed(
+        client,
+        client.map(partial(tried, words_of_unit), units, text_column=text_column, pure=False),
+    )
     words = frequent_words(counts, min_count)
     # A task, not data that is sent: what a task gives is made anew if its worker dies.
     known = client.submit(list, words, pure=False)
@@ -95,7 +101,9 @@ def cluster_words_of_units(
         "window": window,
         "n_contexts": n_contexts,
     }
-    contexts = summed(client, client.map(contexts_of_unit, units, pure=False, **settings))
+    contexts = summed(
+        client, client.map(partial(tried, contexts_of_unit), units, pure=False, **settings)
+    )
     return cluster_contexts(counts, words, contexts, n_classes, dimensions=dimensions, seed=seed)
 
 
@@ -103,6 +111,6 @@ def summed(client: Client, futures: list[Future[Any]]) -> Any:
     """The sum of the results of tasks, of which each sums up a few."""
     while len(futures) > 1:
         parts = [futures[i : i + _SUMMANDS] for i in range(0, len(futures), _SUMMANDS)]
-        futures = client.map(total, parts, pure=False)
+        futures = client.map(partial(tried, total), parts, pure=False)
     (result,) = results_of(client, futures)
     return result

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
+from spacy_structreg.corpora.folders import lock_stream
 
 __all__ = [
     "LONGEST_LINE",
@@ -228,42 +229,75 @@ def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
     and nothing is left behind. Permission bits are those of a new file (umask); a symbolic link
     stays, and its target is replaced. Raises ValueError when `path` exists but is no regular file.
     """
-    with named_errors(path, TEMPORARY), _temporary(path) as (temporary, target):
-        with temporary.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
+    with named_errors(path, TEMPORARY), _temporary(path) as (stream, target):
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+        if os.name == "nt":
+            # Open files cannot be renamed there.
+            stream.close()
+        os.replace(stream.name, target)  # noqa: PTH105 - the stream knows its name
 
 
 def check_writable(path: StrPath) -> None:
     """Make the folder of a file, and try whether `replace_bytes` could write it.
 
-    For what is written after long work. Raises ValueError as `replace_bytes`, OSError that names
-    the file if it cannot be written.
+    For what is written after long work. What processes that were killed have left beside the file
+    is removed. Raises ValueError as `replace_bytes`, OSError that names the file if it cannot be
+    written.
     """
     with named_errors(path, TEMPORARY):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with _temporary(path) as (temporary, _):
-            temporary.open("xb").close()
-            temporary.unlink()
+        with _temporary(path) as (stream, target):
+            for left in target.parent.glob(f".{_mark(target)}*{TEMPORARY}"):
+                if left != Path(stream.name):
+                    _remove_abandoned(left)
+            stream.close()
+            Path(stream.name).unlink()
 
 
 @contextlib.contextmanager
-def _temporary(path: StrPath) -> Iterator[tuple[Path, Path]]:
-    """A name for a new file beside one that is to be written, and that one behind all links.
+def _temporary(path: StrPath) -> Iterator[tuple[BinaryIO, Path]]:
+    """A new file beside one that is to be written, and that one behind all links.
 
-    When the block raises, the new file is removed. Raises ValueError as `replace_bytes`.
+    It is locked as long as it is open. When the block raises, it is removed. Raises ValueError as
+    `replace_bytes`.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
-    temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
+    while True:
+        new = target.with_name(f".{_mark(target)}{secrets.token_hex(4)}{TEMPORARY}")
+        stream = new.open("xb")
+        with contextlib.suppress(OSError):
+            lock_stream(stream, wait=True)
+        if new.exists():
+            break
+        # Taken for abandoned before it was locked.
+        stream.close()
     try:
-        yield temporary, target
+        yield stream, target
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        # What is still buffered may not fit.
+        with contextlib.suppress(OSError):
+            stream.close()
+        new.unlink(missing_ok=True)
         raise
+    finally:
+        stream.close()
+
+
+def _mark(target: Path) -> str:
+    """What the names of new files beside one begin with, after the dot; as short for long names."""
+    return f"{zlib.crc32(os.fsencode(target.name)):08x}"
+
+
+def _remove_abandoned(file: Path) -> None:
+    """Remove a file that no process has open for writing any more."""
+    # It may be gone, of another user, or where files cannot be locked.
+    with contextlib.suppress(OSError), file.open("rb") as stream:
+        if lock_stream(stream):
+            file.unlink()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +19,7 @@ from weakref import WeakKeyDictionary
 from spacy.language import Language
 from spacy.training import Example
 
+from spacy_structreg.corpora.folders import folder_beside, put_in_place
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 
@@ -36,7 +36,8 @@ def create_saver(path: str | None) -> Callable[[Language, dict[str, Any]], None]
 
     path: of a folder. After each epoch it holds the state of every model of ours that is being
         trained, and none of earlier epochs. None keeps nothing.
-    The callback raises OSError, and ends training, if the folder cannot be written.
+    The callback raises OSError, and ends training, if the folder cannot be written, or another
+    training is writing it.
     """
     epoch = 0
 
@@ -46,20 +47,15 @@ def create_saver(path: str | None) -> Callable[[Language, dict[str, Any]], None]
             return
         epoch = step["epoch"]
         folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        new = folder / f".{secrets.token_hex(8)}.tmp"
-        new.mkdir()
-        try:
+        target = folder / f"{_done.get(nlp, 0) + epoch:06}"
+        # One name for all epochs: what a killed process has left goes with the next one.
+        with folder_beside(folder / "new") as beside:
+            new = beside / "whole"
+            new.mkdir()
             for place, part in parts_of(nlp):
                 if part.estimator.is_training:
                     part.estimator.save(new / f"{place}.srt", state="training")
-            target = folder / f"{_done.get(nlp, 0) + epoch:06}"
-            if target.exists():
-                shutil.rmtree(target)
-            new.rename(target)
-        except BaseException:
-            shutil.rmtree(new, ignore_errors=True)
-            raise
+            put_in_place(new, target)
         for other in _states(folder):
             if other != target:
                 shutil.rmtree(other)

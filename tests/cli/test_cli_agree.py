@@ -71,7 +71,7 @@ def test_sentences_that_are_alike_are_kept(tmp_path: Path, invoke: Any) -> None:
     for name, (docs, wanted) in OTHERS.items():
         other = tmp_path / f"{name}.spacy"
         save_docs(other, docs)
-        result = invoke("agree", first, other, output)
+        result = invoke("agree", first, other, output, "--force")
         if not wanted:
             assert result.exit_code == 1
             assert "no sentence that all inputs annotate alike" in result.stderr
@@ -99,7 +99,7 @@ def test_three_inputs_and_folders(tmp_path: Path, invoke: Any) -> None:
     save_docs(tmp_path / "other.spacy", [*texts[:2], changed])
     output = tmp_path / "out.spacy"
     inputs = (shards, tmp_path / "same.spacy", tmp_path / "other.spacy")
-    assert invoke("agree", *inputs, output).stdout == f"{output}: 3 of 4 sentences\n"
+    assert invoke("agree", *inputs, output, "--force").stdout == f"{output}: 3 of 4 sentences\n"
     assert [each.text for each in read_docbin(output, VOCAB)] == ["我看书。", "他来。", "他来。"]
 
 
@@ -120,7 +120,7 @@ def test_inputs_that_cannot_be_compared(tmp_path: Path, invoke: Any) -> None:
         ([one, tmp_path / "bytes"], "not a corpus"),
         ([one, tmp_path / "none.spacy"], "none.spacy"),
     ):
-        result = invoke("agree", *inputs, output)
+        result = invoke("agree", *inputs, output, "--force")
         assert result.exit_code == 1
         assert message in result.stderr
         assert not output.exists()
@@ -137,7 +137,7 @@ def test_an_input_is_not_replaced(tmp_path: Path, invoke: Any) -> None:
         (shards / "part-0.spacy", "would be a file of an input"),
         (shards / "new.spacy", "would be a file of an input"),
     ):
-        result = invoke("agree", one, shards, output)
+        result = invoke("agree", one, shards, output, "--force")
         assert result.exit_code == 1
         assert message in result.stderr
     assert one.read_bytes() == (shards / "part-0.spacy").read_bytes() == before
@@ -148,7 +148,7 @@ def test_spans_and_entities_are_kept(tmp_path: Path, invoke: Any) -> None:
     paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
     for path in paths[:2]:
         save_docs(path, [with_span(with_entity(doc()))])
-    invoke("agree", *paths)
+    invoke("agree", *paths, "--force")
     _, found = read_docbin(paths[2], VOCAB)
     group = found.spans["constituents"]
     assert [(span.text, span.label_) for span in group] == [("他来", "TOP"), ("他来", "IP")]
@@ -162,7 +162,7 @@ def test_heads_of_constituents_must_be_the_same(tmp_path: Path, invoke: Any) -> 
     other.spans["constituents"].attrs["heads"] = [4, 4]
     save_docs(paths[0], [with_span(doc())])
     save_docs(paths[1], [other])
-    assert invoke("agree", *paths).stdout == f"{paths[2]}: 1 of 2 sentences\n"
+    assert invoke("agree", *paths, "--force").stdout == f"{paths[2]}: 1 of 2 sentences\n"
     assert [each.text for each in read_docbin(paths[2], VOCAB)] == ["我看书。"]
 
 
@@ -170,7 +170,7 @@ def test_sentences_of_white_space_are_left_out(tmp_path: Path, invoke: Any) -> N
     paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
     for path in paths[:2]:
         save_docs(path, [Doc(VOCAB, words=["\n"]), Doc(VOCAB, words=[]), doc()])
-    assert invoke("agree", *paths).stdout == f"{paths[2]}: 2 of 3 sentences\n"
+    assert invoke("agree", *paths, "--force").stdout == f"{paths[2]}: 2 of 3 sentences\n"
 
 
 @pytest.mark.parametrize("lost", [{0}, {1, 2}, {6, 7}])
@@ -187,7 +187,7 @@ def test_records_that_one_pipeline_could_not_annotate(
     save_docs(one, docs)
     save_docs(two, [each for number, each in enumerate(docs) if number not in lost])
     for inputs in ((one, two), (two, one)):
-        result = invoke("agree", *inputs, output)
+        result = invoke("agree", *inputs, output, "--force")
         kept = [number for number in range(8) if number not in lost]
         assert [each.text for each in read_docbin(output, VOCAB)] == [f"看{n}" for n in kept]
         told = f"{len(lost)} texts are not in all inputs, and were left out\n"

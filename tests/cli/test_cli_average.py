@@ -13,6 +13,7 @@ import spacy
 from click.testing import Result
 
 from spacy_structreg.cli.average import average
+from spacy_structreg.corpora import folders
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model
 
@@ -114,7 +115,7 @@ def test_an_output_that_exists(
     (output / "notes.txt").write_text("old", encoding="utf-8")
     before = contents(output)
     message = fails("average", *trained, output)
-    assert message == f"{output} exists; name another folder, or add --force to replace it"
+    assert message == f"{output} exists; name another output, or add --force to replace it"
     assert contents(output) == before
     assert invoke("average", *trained, output, "--force").exit_code == 0
     expected = CharacterSegmenter.average([model_of(name) for name in trained])
@@ -140,14 +141,16 @@ def test_what_is_no_pipeline_is_not_replaced(
     assert model_of(empty).is_trained
 
 
-def test_the_output_may_replace_one_of_the_pipelines(
-    trained: list[str], sentences: list[list[str]], invoke: Invoke, tmp_path: Path
+def test_the_output_replaces_none_of_the_pipelines(
+    trained: list[str], sentences: list[list[str]], fails: Fails, tmp_path: Path
 ) -> None:
-    """Its model file is mapped while it is replaced."""
+    """Not even by force, nor by another name."""
     own = save_pipeline(tmp_path / "own", sentences, 5)
-    expected = weights(CharacterSegmenter.average([model_of(own), model_of(trained[0])]))
-    assert invoke("average", own, trained[0], own, "-F").exit_code == 0
-    assert weights(model_of(own)) == expected
+    (tmp_path / "link").symlink_to("own")
+    before = contents(tmp_path / "own")
+    for output in (own, tmp_path / "link", f"{own}/../own"):
+        assert "is an input" in fails("average", own, trained[0], output, "-F")
+        assert contents(tmp_path / "own") == before
 
 
 # Refusals: each ends with one line and leaves all as it was, neither half a pipeline nor none ---
@@ -231,7 +234,7 @@ def test_what_was_there_survives_a_move_that_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The old folder has stepped aside already when the new one cannot take its place."""
+    """Where names cannot be exchanged, the old folder has stepped aside already."""
     output = tmp_path / "averaged"
     save_pipeline(output, sentences, 3)
     before = contents(tmp_path)
@@ -242,6 +245,7 @@ def test_what_was_there_survives_a_move_that_fails(
             raise OSError(13, "Permission denied", str(target))
         return rename(self, target)
 
+    monkeypatch.setattr(folders, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "rename", refuse)
     assert "Permission denied" in fails("average", *trained, output, "--force")
     assert contents(tmp_path) == before

@@ -91,7 +91,7 @@ def test_nothing_to_freeze(untrained: str, characters: str, fails: Fails, tmp_pa
 
 
 def test_a_pipeline_is_not_its_own_output(pipeline: str, fails: Fails) -> None:
-    assert "another folder" in fails("compress", pipeline, pipeline, "--force")
+    assert "name another output" in fails("compress", pipeline, pipeline, "--force")
 
 
 def test_frozen_once(pipeline: str, fails: Fails, invoke: Invoke, tmp_path: Path) -> None:

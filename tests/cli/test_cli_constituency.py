@@ -143,7 +143,7 @@ def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> No
         "utf-8",
     )
     for format in ((), ("--format", "sinica")):
-        assert invoke("convert", source, output, *format).exit_code == 0
+        assert invoke("convert", source, output, "--force", *format).exit_code == 0
         first, second = read_sentences(output)
         assert first.words == ["我", "看", "舊", "書"]
         assert first.tags == ["Nhaa", "VC2", "VH", "Nab"]
@@ -152,7 +152,7 @@ def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> No
             Phrase("S", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("NP", 2, 4, 3)
         ]  # fmt: skip
         assert second.constituents == [Phrase("VP", 0, 1, 0)]
-    message = fails("convert", source, output, "--head-rules", "ctb")
+    message = fails("convert", source, output, "--head-rules", "ctb", "--force")
     assert "--head-rules is for the format brackets, but the file is read as sinica" in message
 
 

@@ -143,7 +143,7 @@ def test_conllu_keeps_spaces_and_parts_paragraphs(
     assert [word.upos for word in sentence.words] == ["PRON", "AUX", "PRON"]
     assert sentence.heads == [2, 0, 2]
     people = write(tmp_path / "p.txt", "19980101-01-001-001/m  来/v  。/w  走/v  。/w\n")
-    assert invoke("convert", people, output, "--format", "pfr").exit_code == 0
+    assert invoke("convert", people, output, "--format", "pfr", "--force").exit_code == 0
     assert [found.forms for found in conllu.read_conllu(output)] == [["来", "。"], ["走", "。"]]
 
 
@@ -278,9 +278,25 @@ def test_faulty_input_leaves_the_old_output(
     output.write_bytes(b"old")
     # A good file first, so that there is something to write before the fault.
     inputs = ["bad.txt"] if arguments else ["good.txt", "bad.txt"]
-    assert message in fails("convert", *inputs, output, *arguments)
+    assert message in fails("convert", *inputs, output, "--force", *arguments)
     assert output.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"good.txt", "bad.txt", output.name}
+
+
+@pytest.mark.parametrize("name", ["a.spacy", "a.txt", "a.conllu", "a.partial"])
+def test_outputs_are_replaced_by_force_alone(
+    tmp_path: Path, invoke: Callable[..., Result], fails: Callable[..., str], text: str, name: str
+) -> None:
+    source, output = write(tmp_path / "corpus.txt", text), tmp_path / name
+    output.write_bytes(b"old")
+    message = f"{output} exists; name another output, or add --force to replace it"
+    assert fails("convert", source, output) == message
+    assert output.read_bytes() == b"old"
+    assert invoke("convert", source, output, "--force").exit_code == 0
+    assert output.read_bytes() != b"old"
+    # What is read, not even so.
+    assert "is an input" in fails("convert", source, source, "--force")
+    assert source.read_text("utf-8") == text
 
 
 def test_outputs_that_are_refused(tmp_path: Path, fails: Callable[..., str], text: str) -> None:
@@ -506,7 +522,7 @@ def test_paragraphs(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     first = docs_of(output)[0]
     assert [token.tag_ for token in first] == ["ns", "n", "p", "vn", "w", "n", "v", "y", "w"]
     assert [sentence.text for sentence in first.sents] == ["临江大学在招生。", "学生来了。"]
-    invoke("convert", source, output, "--compounds", "merged")
+    invoke("convert", source, output, "--compounds", "merged", "--force")
     first = docs_of(output)[0]
     assert [(token.text, token.tag_) for token in first][:2] == [("临江大学", "nt"), ("在", "p")]
     assert len(list(first.sents)) == 2
@@ -549,14 +565,15 @@ def test_a_release(
     options = ["--encoding", ENCODINGS[corpus]] if encoded else []
     for source in (folder, archive):
         for part, expected in (("training", training), ("test", test)):
-            result = invoke("convert", source, output, "--part", f"{corpus}/{part}", *options)
+            named = ["--part", f"{corpus}/{part}", *options]
+            result = invoke("convert", source, output, "--force", *named)
             assert result.exit_code == 0
             assert words_of(docs_of(output)) == [list(sentence) for sentence in expected]
     # A file of it, by its name.
     suffix = (".b5" if corpus == "as" else ".txt") if encoded else ".utf8"
     file = folder / "training" / f"{corpus}_training{suffix}"
     for named in ([], ["--format", "sighan"]):
-        assert invoke("convert", file, output, *options, *named).exit_code == 0
+        assert invoke("convert", file, output, "--force", *options, *named).exit_code == 0
         assert words_of(docs_of(output)) == [list(sentence) for sentence in training]
 
 

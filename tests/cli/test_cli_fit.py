@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import spacy
@@ -21,6 +23,7 @@ from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.folders import locked
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.models.reports import EpochReport
@@ -355,6 +358,8 @@ def test_without_resume_training_begins_anew(config: Path, corpus: Path, tmp_pat
     assert "epoch 1 of" not in resumed.stderr
     assert not state.exists()
     again = CliRunner().invoke(structreg_app, [*command, "--resume"])
+    assert "pipeline exists; name another output, or add --force to replace it" in again.stderr
+    again = CliRunner().invoke(structreg_app, [*command, "--resume", "--force"])
     assert "epoch 1 of" in again.stderr
     assert again.stdout.partition(":")[0] != resumed.stdout.partition(":")[0]
 
@@ -368,6 +373,83 @@ def test_another_training_is_not_resumed(config: Path, corpus: Path, tmp_path: P
     assert result.exit_code == 1
     assert "it is of another training, which differs in n_models; train as" in result.stderr
     assert files_of(tmp_path / "pipeline.checkpoint") == before
+
+
+def test_an_output_is_trained_by_one_process_at_a_time(
+    config: Path, corpus: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "pipeline"
+    for further in ([], ["--resume"]):
+        with locked(tmp_path / "pipeline.checkpoint"):
+            command = [*arguments(config, corpus, output), *further]
+            result = CliRunner().invoke(structreg_app, command)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "pipeline.checkpoint: another process is writing here; wait" in result.stderr
+        assert not output.exists()
+
+
+def test_what_is_read_is_not_replaced(config: Path, corpus: Path, tmp_path: Path) -> None:
+    """Neither a corpus in the folder of an older pipeline, nor what the config names."""
+    output = tmp_path / "pipeline"
+    assert CliRunner().invoke(structreg_app, arguments(config, corpus, output)).exit_code == 0
+    inside = [shutil.copy(path, output / path.name) for path in (config, corpus)]
+    before = files_of(output)
+    words = output / "words.txt"
+    words.write_text("小王\n", "utf-8")
+    named = ["--initialize.tokenizer.user_words", str(words)]
+    base = ["--initialize.before_init", json.dumps({"@callbacks": "spacy.copy_from_base_model.v1",
+            "tokenizer": str(output)})]  # fmt: skip
+    for command in (
+        arguments(Path(inside[0]), corpus, output),
+        arguments(config, Path(inside[1]), output),
+        [*arguments(config, corpus, output), "--all", str(inside[1])],
+        [*arguments(config, corpus, output), "--unlabeled", str(inside[1])],
+        [*arguments(config, corpus, output), *named],
+        [*arguments(config, corpus, output), *base],
+    ):
+        result = CliRunner().invoke(structreg_app, [*command, "--force"])
+        assert (result.exit_code, result.stdout) == (1, ""), result.output
+        assert "is an input" in result.stderr or "holds the input" in result.stderr
+    words.unlink()
+    assert files_of(output) == before
+    assert not (tmp_path / "pipeline.checkpoint").exists()
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit(143)])
+def test_an_interrupted_training_says_what_was_kept(
+    config: Path,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    end: BaseException | type[BaseException],
+) -> None:
+    output = tmp_path / "pipeline"
+    command = arguments(config, corpus, output)
+    for place, told in (
+        ("spacy_structreg.cli.training.Training.apply_settings", "nothing was kept"),
+        (
+            "spacy_structreg.cli.fit.best_epochs",
+            f"{output} is the best pipeline so far; {output}.checkpoint has the state of the "
+            "training: the same command with --resume goes on",
+        ),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, Mock(side_effect=end))
+            result = CliRunner().invoke(structreg_app, command)
+        assert result.exit_code != 0
+        assert f"\nInterrupted: {told}\n" in result.stderr
+        assert (tmp_path / "pipeline.checkpoint").exists() == ("--resume" in told)
+    assert CliRunner().invoke(structreg_app, [*command, "--resume"]).exit_code == 0
+
+
+def test_a_training_that_fails_leaves_nothing(
+    config: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(CharacterSegmenter, "fit", Mock(side_effect=ValueError("it failed")))
+    result = CliRunner().invoke(structreg_app, arguments(config, corpus, tmp_path / "pipeline"))
+    assert (result.exit_code, result.stderr) == (1, "✘ it failed\n")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_outputs_are_checked_before_training(
@@ -400,8 +482,8 @@ def test_outputs_are_checked_before_training(
 def test_a_report_may_lie_in_the_output(config: Path, corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "pipeline"
     report = output / "figures" / "report.json"
-    for _ in range(2):
-        command = [*arguments(config, corpus, output), "--report", str(report)]
+    for force in ([], ["--force"]):
+        command = [*arguments(config, corpus, output), "--report", str(report), *force]
         result = CliRunner().invoke(structreg_app, command)
         assert result.exit_code == 0, result.output
         assert "dev_epochs" in report.read_text("utf-8")

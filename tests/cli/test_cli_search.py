@@ -86,7 +86,9 @@ def test_each_trial_is_a_training_by_fit(folder: Path, invoke: Invoke, tmp_path:
     expected = []
     for line in lines:
         overrides = {"training.max_epochs": 9, **line["settings"]}
-        done = fit(folder / "config.cfg", tmp_path / "fitted", **corpora, overrides=overrides)
+        done = fit(
+            folder / "config.cfg", tmp_path / "fitted", **corpora, overrides=overrides, force=True
+        )
         expected.append((done["dev_epochs"], done["dev_seg_f"]))
     assert [([line["epoch"]], [line["figure"]]) for line in lines] == expected
     # The config of the best one is whole: it needs nothing of the command line.
@@ -116,7 +118,7 @@ def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
             DocBin(docs=docs[:begin] + docs[end:]).to_disk(tmp_path / "rest.spacy")
             DocBin(docs=docs[begin:end]).to_disk(tmp_path / "part.spacy")
             corpora = {"train": tmp_path / "rest.spacy", "dev": tmp_path / "part.spacy"}
-            done = fit(config, tmp_path / "fitted", **corpora, overrides=overrides)
+            done = fit(config, tmp_path / "fitted", **corpora, overrides=overrides, force=True)
             figures += done["dev_seg_f"]
         assert [each["figures"]["seg_f"] for each in line["folds"]] == figures
         assert line["figure"] == pytest.approx(sum(figures) / 4)

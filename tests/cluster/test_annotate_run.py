@@ -19,7 +19,7 @@ from distributed import Client
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotate_run import AnnotateSummary, annotate
-from spacy_structreg.cluster.annotated_units import Job, annotate_unit
+from spacy_structreg.cluster.annotated_units import MANIFEST, Job, annotate_unit, checksum_of
 from spacy_structreg.cluster.engines import connect
 from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import (
@@ -31,6 +31,7 @@ from spacy_structreg.cluster.pipeline_copies import (
     tree_checksum,
 )
 from spacy_structreg.cluster.records import plan_units
+from spacy_structreg.corpora.folders import locked
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +138,9 @@ def test_shards_go_wherever_fsspec_does(raw_pipeline: str, jsonl: Path, tmp_path
     for output in (bucket, here):
         for name in ("_units", "_bad"):
             OutputFolder(output).make(name)
-        job = Job(copy, __version__, "run", output, "parquet", "text", (), True, 1, 0, 5)
+        OutputFolder(output).write(MANIFEST, b'{"is": "this"}')
+        run = checksum_of({"is": "this"})
+        job = Job(copy, __version__, run, output, "parquet", "text", (), True, 1, 0, 5)
         report = annotate_unit(job, units[1])
     shard = OutputFolder(bucket).read("part-00001.parquet")
     assert shard == (tmp_path / "part-00001.parquet").read_bytes()
@@ -238,6 +241,33 @@ def test_other_settings_are_refused(run: Run, settings: dict[str, Any]) -> None:
     run()
     with pytest.raises(ValueError, match=f"with other settings: {next(iter(settings))} was"):
         run(**settings)
+
+
+def test_one_process_at_a_time_annotates_to_a_folder(run: Run, tmp_path: Path) -> None:
+    with (
+        locked(tmp_path / "out"),
+        pytest.raises(BlockingIOError, match="another process is writing here"),
+    ):
+        run()
+    assert not (tmp_path / "out").exists()
+    assert run().resumed == 0
+
+
+@pytest.mark.parametrize("there", [b'{"is": "another"}', b"{", None])
+def test_no_run_writes_into_the_folder_of_another(
+    there: bytes | None, raw_pipeline: str, jsonl: Path
+) -> None:
+    """Where nothing can be locked, the manifest says whose folder it is."""
+    output = OutputFolder(f"memory://another/{there!r}")
+    if there is not None:
+        output.write(MANIFEST, there)
+    run = checksum_of({"is": "this"})
+    copy = PipelineCopy.of(raw_pipeline)
+    job = Job(copy, __version__, run, output.address, "parquet", "text", (), True, 1, 0, 5)
+    for unit in plan_units([str(jsonl)], unit_bytes=UNIT)[:2]:
+        with pytest.raises(ValueError, match="was taken by another run meanwhile"):
+            annotate_unit(job, unit)
+    assert set(output.sizes()) == ({MANIFEST} if there is not None else set())
 
 
 def test_what_has_done_nothing_yet_binds_nobody(
