@@ -23,6 +23,13 @@ class ModeName(str, Enum):
     bonus = "bonus"
 
 
+class ListFormat(str, Enum):
+    """Formats of lists of words."""
+
+    words = "words"
+    jieba = "jieba"
+
+
 def compile_words_command(
     files: Annotated[
         list[Path],
@@ -44,6 +51,15 @@ def compile_words_command(
         Opt("--bonus", "-b", help="Number to add to the score of analyses with a word"),
     ] = None,
     encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the files")] = "utf-8",
+    format: Annotated[
+        ListFormat | None,
+        Opt(
+            "--format",
+            "-f",
+            help="words: a word a line, with its tag; jieba: word, frequency and tag, of which the "
+            "word is taken. Without the option, words, and what looks like jieba's is refused",
+        ),
+    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Compile lists of words for the tokenizer of a pipeline, which maps the result in no time.
@@ -58,6 +74,7 @@ def compile_words_command(
             mode=None if mode is None else mode.value,
             bonus=bonus,
             encoding=encoding,
+            format=None if format is None else format.value,
             force=force,
         )
         typer.echo(f"Wrote {n_words:,} words to {output}")
@@ -70,6 +87,7 @@ def compile_words(
     mode: Literal["force", "prefer", "bonus"] | None = None,
     bonus: float | None = None,
     encoding: str = "utf-8",
+    format: Literal["words", "jieba"] | None = None,
     force: bool = False,
 ) -> int:
     """Write the words of files to one compiled file; returns their number.
@@ -82,7 +100,7 @@ def compile_words(
     check_file(output, *files, force=force)
     words = UserWords()
     for path in files:
-        words.load(path, mode=mode, bonus=bonus, encoding=encoding)
+        words.load(path, mode=mode, bonus=bonus, encoding=encoding, format=format)
     if not words:
         raise ValueError(f"{', '.join(map(str, files))}: no word; write one a line")
     words.snapshot().write(output)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
 
-__all__ = ["LONGEST_ENTRY", "ListedWord", "WordListFormat", "read_word_list"]
+__all__ = [
+    "LONGEST_ENTRY",
+    "ListedWord",
+    "WordListFormat",
+    "has_frequency_and_tag",
+    "looks_like_jieba",
+    "read_word_list",
+]
 
 WordListFormat: TypeAlias = Literal["cedict", "jieba", "words"]
 """Names of formats of word lists: CC-CEDICT's, jieba's, or a word a line."""
@@ -18,10 +25,27 @@ WordListFormat: TypeAlias = Literal["cedict", "jieba", "words"]
 LONGEST_ENTRY: Final = 255
 """Most characters of a word, and of a tag."""
 
+# Of a dictionary of jieba: a word, a frequency and a tag.
+_LONGEST_LINE: Final = 2 * LONGEST_ENTRY + 20
 # So many lines show the format of a file.
 _FIRST_LINES: Final = 20
 _CEDICT: Final = re.compile(r"(\S+) (\S+) \[[^\]]*\] /.*/\s*")
 _JIEBA: Final = re.compile(r"(\S+) ([0-9]{1,18})(?: (\S+))?\s*")
+# Of user dictionaries, which may lack either.
+_JIEBA_TAG: Final = (
+    "(?:[a-z]|ad|ag|an|df|dg|eng|mg|mq|ng|nr|nrfg|nrt|ns|nt|nz|qg|rg|rr|rz|tg|ud|ug|uj|ul|uv|uz|"
+    "vd|vg|vi|vn|vq|zg)"
+)
+_JIEBA_USER: Final = (
+    re.compile(rf"(\S+)(?: +([0-9]{{1,18}}))?(?: +({_JIEBA_TAG}))?\s*"),
+    # A word with spaces; but no tag before the frequency.
+    re.compile(rf"(?!.* {_JIEBA_TAG} +[0-9]+\s*$)(\S.*?) +([0-9]{{1,18}})(?: +({_JIEBA_TAG}))?\s*"),
+)
+_HAN: Final = "[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_WITH_BOTH: Final = re.compile(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
+_WITH_ONE: Final = re.compile(
+    rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"
+)
 
 
 class ListedWord(NamedTuple):
@@ -39,7 +63,7 @@ def read_word_list(
 
     format: None looks at the first lines.
 
-    - ``"jieba"``: word, frequency and, if known, tag, parted by spaces.
+    - ``"jieba"``: word, frequency and tag, parted by spaces; user dictionaries may lack either.
     - ``"cedict"``: CC-CEDICT, of which a line gives two words, the traditional and the simplified
       one, if they differ. Lines that begin with ``#`` are comments.
     - ``"words"``: a word; or word, tab, tags parted by commas and, after another tab, frequency.
@@ -70,7 +94,25 @@ def _format_of(lines: list[str]) -> WordListFormat:
         return "cedict"
     if lines and all(map(_CEDICT.fullmatch, lines)):
         return "cedict"
-    return "jieba" if lines and all(map(_JIEBA.fullmatch, lines)) else "words"
+    is_jieba = lines and (all(map(_JIEBA.fullmatch, lines)) or looks_like_jieba(lines))
+    return "jieba" if is_jieba else "words"
+
+
+def looks_like_jieba(lines: Sequence[str]) -> bool:
+    """True if lines of a file, blank ones left out, seem to be of a dictionary of jieba.
+
+    That is if one has a word, a frequency and a tag, or most have one of the two behind a word of
+    Han characters, as in ``云计算 5`` and ``台中 ns``.
+    """
+    lines = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
+    if any(map(has_frequency_and_tag, lines)):
+        return True
+    return 2 * sum(_WITH_ONE.fullmatch(line) is not None for line in lines) > len(lines)
+
+
+def has_frequency_and_tag(line: str) -> bool:
+    """True for a word of Han characters with a frequency and a tag behind it: ``创新办 3 i``."""
+    return " " in line and len(line) <= _LONGEST_LINE and _WITH_BOTH.fullmatch(line) is not None
 
 
 def _cedict(line: str) -> Iterator[ListedWord]:
@@ -86,14 +128,16 @@ def _cedict(line: str) -> Iterator[ListedWord]:
 
 
 def _jieba(line: str) -> Iterator[ListedWord]:
-    if (found := _JIEBA.fullmatch(line)) is None:
+    ways = (_JIEBA, *_JIEBA_USER) if len(line) <= _LONGEST_LINE else (_JIEBA,)
+    found = next(filter(None, (each.fullmatch(line) for each in ways)), None)
+    if found is None:
         raise ValueError(
             f"the line {shown(line)} is no entry such as `中国 34488 ns`, of a word, its frequency "
             "and its tag; correct it"
         )
     word, frequency, tag = found.groups()
     tags = () if tag is None else (_checked(tag, "tag"),)
-    yield ListedWord(_checked(word, "word"), tags, int(frequency))
+    yield ListedWord(_checked(word, "word"), tags, int(frequency or 0))
 
 
 def _words(line: str) -> Iterator[ListedWord]:

@@ -33,7 +33,12 @@ from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, sente
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
-from spacy_structreg.estimators.search_words import SearchWord, inner_words, lexicons_of
+from spacy_structreg.estimators.search_words import (
+    SearchWord,
+    atoms_of,
+    inner_words,
+    lexicons_of,
+)
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
@@ -336,6 +341,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         lists = list(lexicons_of(self))
         if words:
             lists.append((words.lexicon, str))
+            script = next(atoms_of(self)).script
+            if script is not None:
+                lists.append((words.seen_by(script).lexicon, script.see))
         if n < 1:
             raise ValueError(f"at least one analysis must be asked for, not {n}")
         nbest = cache(lambda word: self._nbest_of(word, n, None, ()))
@@ -419,6 +427,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         ends = list(map(self._sentence_ends, texts))
         if not (user_words or spans or self.typed_runs):
             return ends, _NO_LIMITS
+        user_words = self.seen_words(user_words)
         found = list(map(user_words.look_up, texts)) if user_words else []
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]
@@ -466,6 +475,31 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             "bonuses": favored if any(len(places) for places, _ in favored) else None,
             "fixed": fixed,
         }
+
+    def seen_words(self, words: CompiledWords | None) -> CompiledWords | None:
+        """Listed words as the model sees them: by its script, in both ways of writing.
+
+        Raises ValueError as `check_tags`.
+        """
+        if not words:
+            return words
+        self.check_tags(words)
+        return words.seen_by(next(atoms_of(self)).script)
+
+    def check_tags(self, words: CompiledWords) -> None:
+        """Raise ValueError if words are listed with tags that the model does not know.
+
+        Models that give no tags, or know none yet, take any.
+        """
+        tags: tuple[str, ...] = getattr(self, "tags", ())
+        if tags and (unknown := sorted(words.model_tags - {*tags})):
+            tag = unknown[0]
+            entries = {each for each in words.entries if each.tag == tag and each.mode != "prefer"}
+            listed = next(word for word, entry in words.items() if entry in entries)
+            raise ValueError(
+                f"the word {listed!r} is listed with the tag {tag!r}, which the model does "
+                f"not know; leave the tag out, or give one of {', '.join(tags)}"
+            )
 
     def _said_of_runs(self, texts: list[str]) -> list[NDArray[np.uint8]] | None:
         """Constraints by the typed runs of texts; None if there are none."""

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from spacy_structreg.tasks.knowledge.lexicon import Lexicon
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-__all__ = ["SearchWord", "inner_words", "lexicons_of"]
+__all__ = ["SearchWord", "atoms_of", "inner_words", "lexicons_of"]
 
 SHORTEST: Final = 2
 """The least number of characters of a word inside a word."""
@@ -27,16 +28,20 @@ class SearchWord(NamedTuple):
 
 def lexicons_of(model: Any) -> Iterator[tuple[Lexicon, Callable[[str], str]]]:
     """Yield the word lists that a model of raw text knows, and how it sees text to look it up."""
+    for atoms in atoms_of(model):
+        for source in atoms.sources:
+            if isinstance(source, LexiconSource):
+                yield source.words.lexicon, atoms.seen
+
+
+def atoms_of(model: Any) -> Iterator[CharacterAtoms]:
+    """Yield what a model of raw text, or each of its models, reads of characters."""
     for name in ("characters", "words"):
         if (part := getattr(model, name, None)) is not None:
-            yield from lexicons_of(part)
-    if not hasattr(model, "_known_spec"):
-        return
-    spec = model._known_spec()
-    atoms = spec.atoms if hasattr(spec, "atoms") else spec.system.characters
-    for source in atoms.sources:
-        if isinstance(source, LexiconSource):
-            yield source.words.lexicon, atoms.seen
+            yield from atoms_of(part)
+    if hasattr(model, "_known_spec"):
+        spec = model._known_spec()
+        yield spec.atoms if hasattr(spec, "atoms") else spec.system.characters
 
 
 def inner_words(

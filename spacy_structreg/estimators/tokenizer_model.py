@@ -18,7 +18,7 @@ from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled, Report
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
-from spacy_structreg.tasks.segmentation.user_words import AnyWords
+from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -105,6 +105,10 @@ class TokenizerModel(Protocol):
         together: bool = True,
         n_threads: int = 1,
     ) -> Self: ...
+
+    def check_tags(self, words: CompiledWords) -> None: ...
+
+    def seen_words(self, words: CompiledWords | None) -> CompiledWords | None: ...
 
     def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation: ...
 

@@ -409,6 +409,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
                 return
             references = chain(first, references)
             self.model.prepare(chain.from_iterable(map(self.gold_sentences, references)))
+            self.model.check_tags(self.user_words.snapshot())
 
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.

@@ -14,6 +14,11 @@ from spacy_structreg.corpora.word_lists import (
     WordListFormat,
     read_word_list,
 )
+from spacy_structreg.tasks.segmentation.user_words import (
+    UserWordFormat,
+    UserWords,
+    read_user_words,
+)
 
 CEDICT = """# CC-CEDICT
 #! version=1
@@ -112,3 +117,65 @@ def test_faults_are_named_with_their_line(tmp_path: Path, text: str, line: int, 
 def test_a_format_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no format 'xml'"):
         list(read_word_list(written(tmp_path, WORDS), format="xml"))  # type: ignore[arg-type]
+
+
+# As jieba's own page has it, and others of its kind.
+USER_DICTIONARIES = [
+    "云计算 5\n李小福 2 nr\n创新办 3 i\neasy_install 3 eng\n好用 300\n台中\nEdu Trust认证 2000\n"
+    "凱特琳 nz\n",
+    "词 100 n\n",
+    "詞 100\n",
+    "云计算 5\n大数据 10\n北京\n",
+    "台中 ns\n凱特琳 nz \n",
+    "\n\n云计算  5\n",
+]
+WORDS_WITH_SPACES = [
+    "New York\n纽约 大学\nWindows 10\n",
+    "卡拉 OK\n卡拉 ok\n",
+    "北京\n奔驰 600\n上海\n",
+    "Windows 10\niPhone 15\n",
+    "麦当劳\tNR\n奔驰 600\tNR\n",
+]
+
+
+@pytest.mark.parametrize("text", USER_DICTIONARIES)
+def test_user_dictionaries_of_jieba_are_known(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text)
+    words = [entry.word for entry in read_word_list(path)]
+    lines = [line.split("  ")[0] for line in text.split("\n") if line.strip()]
+    assert words == ["Edu Trust认证" if "Trust" in line else line.split()[0] for line in lines]
+    listed = UserWords()
+    for refused in (listed.load, lambda path: list(read_user_words(path))):
+        with pytest.raises(ValueError, match=r"looks like a dictionary of jieba.* say the format"):
+            refused(path)
+    assert len(listed) == 0
+    assert listed.load(path, format="jieba") == len(words)
+    assert sorted(listed) == sorted(words)
+    assert not listed.snapshot().tags
+
+
+@pytest.mark.parametrize("text", WORDS_WITH_SPACES)
+def test_words_with_spaces_are_none_of_jieba(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, text)
+    expected = [line.split("\t")[0] for line in text.splitlines()]
+    assert [word for word, _ in read_user_words(path)] == expected
+    # That list has always been taken for one of frequencies, by its lines.
+    if not text.startswith("Windows"):
+        assert [entry.word for entry in read_word_list(path)] == expected
+
+
+def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
+    """Neither one by one nor behind many lines; what has no tag may be a word."""
+    words = UserWords()
+    for entry in ("词 100 n", "詞 1 nr"):
+        with pytest.raises(ValueError, match="looks like an entry of a dictionary of jieba"):
+            words.add(entry)
+        text = "北京\n" * 30 + entry
+        formats: tuple[UserWordFormat | None, ...] = (None, "words")
+        for format in formats:
+            with pytest.raises(CorpusError, match=r":31: the word .* looks like an entry"):
+                words.load(written(tmp_path, text), format=format)
+    words.load(written(tmp_path, "奔驰 600\n"), format="words")
+    assert list(words) == ["奔驰 600"]
+    with pytest.raises(ValueError, match="there is no format 'x' of user words"):
+        words.load(written(tmp_path, text), format="x")  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 LOOKS = {"學": "学", "們": "们", "語": "语", "愛": "爱", "國": "国"}
 TO_SIMPLIFIED = str.maketrans(LOOKS)
@@ -140,6 +141,44 @@ def test_one_model_reads_both_scripts(
     del arrays["script"]
     with pytest.raises(ValueError, match="script"):
         estimator.from_contents("file", header, arrays)
+
+
+@pytest.mark.parametrize(("estimator", "gold", "predict"), MODELS[:4])
+@pytest.mark.parametrize("word", ["们学", "們學", "們学"])
+def test_user_words_hold_in_both_scripts(
+    estimator: Any, gold: Any, predict: Any, word: str
+) -> None:
+    """By force, bonus and preference; at the beginning, the end, and in the middle of a text."""
+    corpus = list(map(gold, SENTENCES))
+    model = estimator(epochs=4, script="simplified").fit(corpus)
+    plain = estimator(epochs=4).fit(corpus)
+    texts = ["们学", "我们学语言", "學們學", "我們學語言", "我們學語们学"]
+    entries: list[dict[str, Any]] = [{}, {"bonus": 1e5}, {"bonus": -1e5}]
+    for settings in entries:
+        listed, in_simplified = UserWords(), UserWords()
+        listed.add(word, **settings)
+        in_simplified.add("们学", **settings)
+        for text in texts:
+            found = simplified(model.predict(text, listed))
+            assert found == simplified(plain.predict(simplified(text), in_simplified))
+            assert simplified(model.nbest(text, 3, listed)) == simplified(
+                plain.nbest(simplified(text), 3, in_simplified)
+            )
+            words = [each if isinstance(each, str) else each[0] for each in found]
+            assert ("们学" in words) == (settings.get("bonus", 1) > 0)
+        # As they stand, for a model that reads one script.
+        assert any("们学" not in str(simplified(plain.predict(t, listed))) for t in texts)
+
+
+def test_tags_of_user_words_hold_in_both_scripts() -> None:
+    model = CharacterJointTagger(epochs=4, script="simplified").fit(list(map(tagged, SENTENCES)))
+    words = UserWords([("语言", "T1"), ("語言", "T2"), ("們學", "T1")])
+    assert model.predict_tagged("我愛語言", words)[-1] == ("語言", "T2")
+    assert model.predict_tagged("我爱语言", words)[-1] == ("语言", "T1")
+    # Of neither spelling: the first one counts.
+    assert model.predict_tagged("我爱语言学", words)[-2:] == [("语言", "T1"), ("学", "T1")]
+    assert ("们学", "T1") in model.predict_tagged("我们学", words)
+    assert "語言" in [each.text for each in model.search_words("我愛語言", UserWords(["语言"]))]
 
 
 def test_training_on_the_other_script_is_the_same() -> None:

@@ -91,7 +91,8 @@ def test_untrained_characters_have_no_tag() -> None:
         list(blank().tokenizer.tagged_words(["好"]))
 
 
-def test_tags_outlive_a_memory_zone(nlp: Language) -> None:
+def test_tags_outlive_a_memory_zone() -> None:
+    nlp = blank()
     nlp.tokenizer.user_words.add("雨伞", "BRAND")
     with nlp.memory_zone():
         assert "BRAND" in {token.tag_ for token in nlp("请把雨伞放到河边去！")}
@@ -103,9 +104,9 @@ def test_tags_outlive_a_memory_zone(nlp: Language) -> None:
 
 def test_listed_words_have_the_tags_that_they_are_listed_with(nlp: Language) -> None:
     text = "我们去New York买了雨伞。"
-    # A tag that the model knows, one that it does not know, and none.
-    nlp.tokenizer.user_words.update([("雨伞", "VV"), ("New York", "CITY"), "我们去"])
-    expected = {"雨伞": "VV", "New York": "CITY"}
+    # Tags that the model would not give them, and none.
+    nlp.tokenizer.user_words.update([("雨伞", "VV"), ("New York", "VV"), "我们去"])
+    expected = {"雨伞": "VV", "New York": "VV"}
     for doc in (nlp(text), *nlp.tokenizer.pipe([text])):
         found = dict(pairs(doc))
         assert doc.text == text
@@ -114,6 +115,32 @@ def test_listed_words_have_the_tags_that_they_are_listed_with(nlp: Language) -> 
     untrained = blank()
     untrained.tokenizer.user_words.update([("New York", "CITY")])
     assert [pair for pair in pairs(untrained(text)) if pair[1]] == [("New York", "CITY")]
+
+
+def test_tags_that_the_model_does_not_know_are_refused(nlp: Language) -> None:
+    text = "我们去New York买了雨伞。"
+    tokenizer = nlp.tokenizer
+    for mode, bonus in (("force", None), ("bonus", 5.0)):
+        tokenizer.user_words.add("雨伞", "ZZ", mode=mode, bonus=bonus)
+        for call in (
+            lambda: nlp(text),
+            lambda: list(tokenizer.pipe([text])),
+            lambda: list(tokenizer.tagged_words([text])),
+            lambda: tokenizer.explain(text),
+            lambda: tokenizer.model.predict(text, tokenizer.user_words),
+            lambda: tokenizer.model.nbest(text, 2, tokenizer.user_words),
+        ):
+            with pytest.raises(ValueError, match=r"'雨伞' is listed with the tag 'ZZ'.* VV"):
+                call()
+        # The list as it is now counts, and not what was once on it.
+        tokenizer.user_words.remove("雨伞")
+        nlp(text)
+    # Before the training, too, as soon as tags are known.
+    untrained = blank()
+    untrained.tokenizer.user_words.add("雨伞", "ZZ")
+    docs = [tagged_doc(untrained.vocab, words) for words in TRAIN[:3]]
+    with pytest.raises(ValueError, match="'雨伞' is listed with the tag 'ZZ'"):
+        untrained.initialize(lambda: [Example(doc, doc) for doc in docs])
 
 
 # Gold --------------------------------------------------------------------------------------------

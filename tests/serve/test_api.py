@@ -208,8 +208,14 @@ def test_user_words_count_in_one_request_only(client: httpx.Client) -> None:
     assert "看书" not in before
     assert "看书" in tokens(user_words=[{"word": "看书"}])
     assert "看书" in tokens(user_words=[{"word": "看书", "mode": "bonus", "bonus": 1000.0}])
-    (found,) = annotated(client, texts=["我看书。"], user_words=[{"word": "看书", "tag": "XX"}])
-    assert "XX" in [each["tag"] for each in found["tokens"]]
+    for tag in sorted({each["tag"] for each in annotated(client, texts=["我看书。"])[0]["tokens"]}):
+        (found,) = annotated(client, texts=["我看书。"], user_words=[{"word": "看书", "tag": tag}])
+        assert [each["tag"] for each in found["tokens"]][1] == tag
+    refused = client.post(
+        "/v1/annotate", json={"texts": ["我看书。"], "user_words": [{"word": "看书", "tag": "XX"}]}
+    )
+    assert refused.status_code == 400
+    assert "'看书' is listed with the tag 'XX', which the model does not know" in refused.text
     assert tokens() == before
 
 

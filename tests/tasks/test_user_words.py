@@ -5,20 +5,27 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import msgpack
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.sentences import sentence_ends
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.tasks.segmentation.user_words import (
     LONGEST_WORD,
+    CompiledWords,
+    Found,
     Occurrence,
     UserWords,
+    WordEntry,
     leftmost_longest,
     read_user_words,
     whole_ends,
@@ -278,3 +285,102 @@ class TestFiles:
                 assert not words
             else:
                 assert UserWords().from_bytes(words.to_bytes()) == words
+
+
+# Changes of long lists ---------------------------------------------------------------------------
+
+LOOKS = Script(np.array([[0x5B78, 0x5B66], [0x8A9E, 0x8BED]], np.uint32))
+"""學 looks like 学, and 語 like 语."""
+
+CHANGED_ENTRIES = st.one_of(
+    st.none(),
+    st.builds(
+        WordEntry,
+        st.sampled_from([None, "NN", "VV"]),
+        st.sampled_from(["force", "prefer"]),
+        st.just(0.0),
+    ),
+    st.builds(lambda bonus: WordEntry(None, "bonus", bonus), st.sampled_from([1.0, 2.0])),
+)
+
+
+def twin_places(words: dict[str, WordEntry], text: str, script: Script | None) -> set[Any]:
+    """What stands where, looked up at every place; a word as it is listed counts first."""
+    see = (lambda word: word) if script is None else script.see
+    by_look: dict[str, WordEntry] = {}
+    for word in sorted(words):
+        by_look.setdefault(see(word), words[word])
+    found = set()
+    for start, end in combinations(range(len(text) + 1), 2):
+        entry = words.get(text[start:end]) or by_look.get(see(text[start:end]))
+        if entry is not None and entry.mode != "prefer":
+            found.add((start, end, entry.mode, entry.tag, entry.bonus))
+    return found
+
+
+def places_of(found: Found, tags: Sequence[str]) -> list[Any]:
+    forced = [
+        (start, end, "force", None if tag < 0 else tags[tag], 0.0)
+        for start, end, tag in found.forced.tolist()
+    ]
+    return forced + [
+        (start, end, "bonus", None if tag < 0 else tags[tag], bonus)
+        for (start, end, tag), bonus in zip(
+            found.favored.tolist(), found.bonuses.tolist(), strict=True
+        )
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.text("学學语語a", min_size=1, max_size=3), CHANGED_ENTRIES), max_size=12),
+    st.text("学學语語a", max_size=8),
+    st.integers(0, 12),
+)
+def test_changes_are_found_as_in_a_list_that_is_compiled_anew(
+    changes: list[tuple[str, WordEntry | None]], text: str, n_compiled: int
+) -> None:
+    words, listed = UserWords(), dict[str, WordEntry]()
+    for i, (word, entry) in enumerate(changes):
+        if entry is not None:
+            bonus = entry.bonus if entry.mode == "bonus" else None
+            words.add(word, entry.tag, mode=entry.mode, bonus=bonus)
+            listed[word] = entry
+        elif listed.pop(word, None) is not None:
+            words.remove(word)
+        if i == n_compiled:
+            words.snapshot()
+    snapshot = words.snapshot()
+    anew = CompiledWords(listed)
+    for script in (None, LOOKS):
+        seen = snapshot.seen_by(script)
+        found = seen.look_up(text)
+        places = places_of(found, seen.tags)
+        assert len(places) == len(set(places))
+        assert set(places) == twin_places(listed, text, script)
+        for rows in (found.forced, found.favored):
+            assert rows[:, :2].tolist() == sorted(rows[:, :2].tolist())
+    assert (len(snapshot), snapshot.tags, snapshot.modes) == (len(anew), anew.tags, anew.modes)
+    assert snapshot.model_tags == anew.model_tags
+    assert all((word in snapshot) == (word in listed) for word, _ in changes)
+    assert all(snapshot.entry(word) == listed.get(word) for word, _ in changes)
+    assert snapshot == anew
+    assert snapshot.to_bytes() == anew.to_bytes()
+    assert pickle.loads(pickle.dumps(snapshot)) == anew
+
+
+def test_a_few_changes_do_not_compile_a_long_list_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = UserWords(f"w{i}" for i in range(3_000))
+    words.snapshot()
+    sizes = []
+    make = CompiledWords.__init__
+
+    def count(self: CompiledWords, said: Mapping[str, Any], further: Any = ()) -> None:
+        sizes.append(len(said))
+        make(self, said, further)
+
+    monkeypatch.setattr(CompiledWords, "__init__", count)
+    for i in range(1_500):
+        words.add(f"v{i}")
+        assert Occurrence(0, len(f"v{i}"), None) in words.snapshot().find(f"v{i} w7")
+    assert len(words) == 4_500
+    assert sum(size > 1_000 for size in sizes) == 2

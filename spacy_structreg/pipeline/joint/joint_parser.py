@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import tee
 from typing import Any, cast
 
 from spacy.language import Language
@@ -75,15 +74,15 @@ class JointParser(JointTagger):
 
     def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
         found, tags, heads, labels = self._parser.predict_tree_spans(text, listed, spans=spans)
-        return self._tagged(text, FoundWords(found, tags, self.model.tags, heads, labels), listed)
+        return FoundWords(found, tags, self.model.tags, heads, labels)
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
     ) -> Iterator[FoundWords]:
-        texts, copies = tee(texts)
         names = self.model.tags
         stream = self._parser.predict_tree_spans_stream(
-            copies, n_threads=n_threads, user_words=listed
+            texts, n_threads=n_threads, user_words=listed
         )
-        for text, (found, tags, heads, labels) in zip(texts, stream, strict=True):
-            yield self._tagged(text, FoundWords(found, tags, names, heads, labels), listed)
+        return (
+            FoundWords(found, tags, names, heads, labels) for found, tags, heads, labels in stream
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import tee
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,8 +56,8 @@ class JointTagger(ModelTokenizer[TaggingModel]):
     """A tokenizer that finds words and writes their tags to ``token.tag_``; see `ModelTokenizer`.
 
     White space has the tag ``_SP``, as in spaCy's own pipelines. A listed word with a tag always
-    gets that tag, also one that the model does not know. Until the model is trained, other words
-    have none.
+    gets that tag; one that the model does not know is an error. Until the model is trained, other
+    words have none.
     """
 
     NAME = "spacy_structreg.JointTagger.v1"
@@ -74,10 +73,9 @@ class JointTagger(ModelTokenizer[TaggingModel]):
         n_threads: as of `pipe`. Raises ValueError if the model has not been trained.
         """
         listed = self._listed()
-        found = self.model.predict_tagged_stream(
+        return self.model.predict_tagged_stream(
             texts, n_threads=self._threads(n_threads), user_words=listed
         )
-        return (_retagged(pairs, listed) for pairs in found)
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and the words together with their tags."""
@@ -85,33 +83,35 @@ class JointTagger(ModelTokenizer[TaggingModel]):
 
     def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
         found, tags = self.model.predict_tagged_spans(text, listed, spans=spans)
-        return self._tagged(text, FoundWords(found, tags, self.model.tags), listed)
+        return FoundWords(found, tags, self.model.tags)
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
     ) -> Iterator[FoundWords]:
-        texts, copies = tee(texts)
         names = self.model.tags
         stream = self.model.predict_tagged_spans_stream(
-            copies, n_threads=n_threads, user_words=listed
+            texts, n_threads=n_threads, user_words=listed
         )
-        for text, (found, tags) in zip(texts, stream, strict=True):
-            yield self._tagged(text, FoundWords(found, tags, names), listed)
+        return (FoundWords(found, tags, names) for found, tags in stream)
 
     def _untrained(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
-        # Words that are not listed with a tag have none.
-        tags = np.zeros(len(words.spans), dtype=np.int32)
-        return self._tagged(text, FoundWords(words.spans, tags, ("",)), listed)
+        names = ("", *listed.tags)
+        forced = [listed.forced_tag(text[start:end]) or "" for start, end in words.spans.tolist()]
+        tags = np.array([names.index(tag) for tag in forced], dtype=np.int32)
+        return FoundWords(words.spans, tags, names)
 
     def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
         numbers = {tag: i for i, tag in enumerate(self.model.tags)}
         tokens = [doc[i] for i in visible.tokens]
         margins = np.full(len(tokens), np.inf)
         # A listed word has the tag that it is listed with, whatever the model says.
+        seen = self.model.seen_words(listed)
+        places = seen.places(doc.text).tolist() if seen else []
+        forced = {(start, end) for start, end, tag in places if tag >= 0}
         asked = [
             i
             for i, token in enumerate(tokens)
-            if token.tag_ in numbers and listed.forced_tag(token.text) is None
+            if token.tag_ in numbers and (token.idx, token.idx + len(token)) not in forced
         ]
         if asked:
             sentences = next(self.model.predict_tag_scores([doc.text]))
@@ -121,30 +121,3 @@ class JointTagger(ModelTokenizer[TaggingModel]):
                 [numbers[tokens[i].tag_] for i in asked],
             )
         self._keep_margins(doc, "tags", visible.spread(doc, margins))
-
-    def _tagged(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
-        """Words where listed ones have the tags that they are listed with.
-
-        A model can be made to give a tag that it knows, and no other.
-        """
-        if words.tags is None or not _gives_tags(listed):
-            return words
-        tags = words.tags.copy()
-        names = dict.fromkeys((*words.names, *listed.tags))
-        numbers = {tag: number for number, tag in enumerate(names)}
-        for i, (start, end) in enumerate(words.spans.tolist()):
-            if tag := listed.forced_tag(text[start:end]):
-                tags[i] = numbers[tag]
-        return words._replace(tags=tags, names=tuple(names))
-
-
-def _gives_tags(listed: CompiledWords) -> bool:
-    """True if words are listed with tags that they must have."""
-    return bool(listed.tags) and "force" in listed.modes
-
-
-def _retagged(pairs: list[tuple[str, str]], listed: CompiledWords) -> list[tuple[str, str]]:
-    """Words and tags, where listed words have the tags that they are listed with."""
-    if not _gives_tags(listed):
-        return pairs
-    return [(word, listed.forced_tag(word) or tag) for word, tag in pairs]

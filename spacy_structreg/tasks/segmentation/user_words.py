@@ -19,7 +19,9 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 from weakref import WeakKeyDictionary
@@ -30,6 +32,12 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines, replace_bytes
+from spacy_structreg.corpora.word_lists import (
+    has_frequency_and_tag,
+    looks_like_jieba,
+    read_word_list,
+)
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.model_file import (
     Arrays,
     SourceFile,
@@ -48,6 +56,7 @@ __all__ = [
     "Found",
     "Mode",
     "Occurrence",
+    "UserWordFormat",
     "UserWords",
     "WordEntry",
     "compiled",
@@ -55,6 +64,9 @@ __all__ = [
     "read_user_words",
     "whole_ends",
 ]
+
+UserWordFormat: TypeAlias = Literal["words", "jieba"]
+"""Formats of files of words: a word a line, with its tag if wanted, or jieba's dictionaries."""
 
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
 """Ways to take a listed word: always, preferred, or for a bonus."""
@@ -66,6 +78,10 @@ _FORMAT: Final = 1
 _KIND: Final = "user words"
 # Words are brought into the view of a model so many at a time.
 _PORTION: Final = 10_000
+# So many words may have changed before a list is compiled anew.
+_FEW_CHANGES: Final = 512
+# So many lines show the format of a file.
+_FIRST_LINES: Final = 20
 # Longer files are mapped.
 _COPIED_UP_TO: Final = 1 << 20
 # Longer lists are stored as they are mapped.
@@ -104,16 +120,19 @@ class CompiledWords:
     """A list of words as it was at one moment, ready to be found in texts.
 
     It never changes, and threads may share it. words: each with its tag or None, or with its entry;
-    not checked, as `UserWords` has done that. tags: their different tags.
+    not checked, as `UserWords` has done that. tags: their different tags; model_tags: those that a
+    model must give. further: entries that it has besides those of its words.
     Raises ValueError if there are more than 65,535 different entries.
     """
 
-    def __init__(self, words: Mapping[str, str | WordEntry | None]) -> None:
+    def __init__(
+        self, words: Mapping[str, str | WordEntry | None], further: Iterable[WordEntry] = ()
+    ) -> None:
         said = {
             word: entry if isinstance(entry, WordEntry) else WordEntry(entry)
             for word, entry in sorted(words.items())
         }
-        entries = sorted(set(said.values()), key=_order)
+        entries = sorted({*said.values(), *further}, key=_order)
         if len(entries) > _MOST_ENTRIES:
             raise ValueError(
                 f"the words have {len(entries):,} different combinations of tag, mode and bonus, "
@@ -123,9 +142,9 @@ class CompiledWords:
         self._take(Lexicon(list(said), [values[entry] for entry in said.values()]), entries)
 
     def _take(self, lexicon: Lexicon, entries: Sequence[WordEntry]) -> None:
-        self.lexicon = lexicon
-        self.entries = tuple(entries)
-        self.tags = tuple(sorted({entry.tag for entry in entries if entry.tag is not None}))
+        self._lexicon = lexicon
+        self._entries = tuple(entries)
+        self._say(entries)
         numbers: dict[str | None, int] = {tag: i for i, tag in enumerate(self.tags)}
         self._tag_numbers = np.array([-1, *(numbers.get(e.tag, -1) for e in entries)], np.int32)
         self._bonuses = np.array([0.0, *(entry.bonus for entry in entries)])
@@ -133,16 +152,36 @@ class CompiledWords:
         modes = ["", *(entry.mode for entry in entries)]
         self._is_forced = np.array([mode == "force" for mode in modes])
         self._is_favored = np.array([mode == "bonus" for mode in modes])
+
+    def _say(self, entries: Iterable[WordEntry]) -> None:
+        """Begin with what is said of the words. entries: the different ones."""
+        tags = {(entry.tag, entry.mode) for entry in entries if entry.tag is not None}
+        self.tags: tuple[str, ...] = tuple(sorted({tag for tag, _ in tags}))
+        # Lists that join a lexicon have its tags.
+        self.model_tags = frozenset(tag for tag, mode in tags if mode != "prefer")
         self.modes: frozenset[Mode] = frozenset(entry.mode for entry in entries)
         self._words: Mapping[str, str | None] | None = None
         self._lock = threading.Lock()
         self._as_known: WeakKeyDictionary[KnownWords, KnownWords] = WeakKeyDictionary()
+        self._counts: Counter[WordEntry] | None = None
+        # The script that it was seen by last, and as what.
+        self._seen: tuple[Script, CompiledWords] | None = None
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words, each with the number of its entry, from 1."""
+        return self._lexicon
+
+    @property
+    def entries(self) -> tuple[WordEntry, ...]:
+        """The different entries of the words."""
+        return self._entries
 
     def __len__(self) -> int:
-        return len(self.lexicon)
+        return len(self._lexicon)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.lexicon
+        return word in self._lexicon
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CompiledWords):
@@ -168,6 +207,12 @@ class CompiledWords:
         """The words in the order of their code points, with their entries."""
         return [(word, self.entries[value - 1]) for word, value in self.lexicon.items()]
 
+    def entry_counts(self) -> Counter[WordEntry]:
+        """How many words have each entry."""
+        if self._counts is None:
+            self._counts = Counter(entry for _, entry in self.items())
+        return self._counts
+
     @property
     def words(self) -> Mapping[str, str | None]:
         """The words in the order of their code points, each with its tag or None."""
@@ -184,7 +229,7 @@ class CompiledWords:
         """The places of listed words in a text; those of mode ``prefer`` are left out."""
         if self._source is not None:
             self._source.check()
-        places = self.lexicon.find(text)
+        places = self._find(text)
         values = places[:, 2].copy()
         places[:, 2] = self._tag_numbers[values]
         if self.modes <= {"force"}:
@@ -193,6 +238,10 @@ class CompiledWords:
         return Found(
             places[self._is_forced[values]], places[favored], self._bonuses[values][favored]
         )
+
+    def _find(self, text: str) -> NDArray[np.int32]:
+        """All places of listed words: start, end, and the number of the entry, from 1."""
+        return self._lexicon.find(text)
 
     def places(self, text: str) -> NDArray[np.int32]:
         """All places where words stand that are forced, by their start and then their end.
@@ -209,6 +258,23 @@ class CompiledWords:
             Occurrence(start, end, None if tag < 0 else self.tags[tag])
             for start, end, tag in self.places(text).tolist()
         ]
+
+    def seen_by(self, script: Script | None) -> CompiledWords:
+        """The words for a model that sees characters by a script: they hold in both ways of
+        writing.
+
+        Where a text has a word as it is listed, that entry counts; of words that look the same
+        otherwise, the first by code points.
+        """
+        if script is None:
+            return self
+        seen = self._seen
+        if seen is None or seen[0] is not script:
+            seen = self._seen = (script, self._as_seen(script))
+        return seen[1]
+
+    def _as_seen(self, script: Script) -> CompiledWords:
+        return _SeenWords(self.items(), script)
 
     def known_as(self, known: KnownWords, seen: Callable[[str], str]) -> KnownWords:
         """The words of mode ``prefer``, as a model knows words.
@@ -303,6 +369,126 @@ class CompiledWords:
         return words
 
 
+class _SeenWords(CompiledWords):
+    """Words as a script makes them look, which are found in texts that look the same."""
+
+    def __init__(self, words: Iterable[tuple[str, WordEntry]], script: Script) -> None:
+        said: dict[str, WordEntry] = {}
+        # By their look, the words that have another entry than others of that look.
+        self._rivals: dict[str, dict[str, WordEntry]] = {}
+        for word, entry in words:
+            look = script.see(word)
+            if said.setdefault(look, entry) != entry:
+                self._rivals.setdefault(look, {})[word] = entry
+        super().__init__(
+            said, (entry for rival in self._rivals.values() for entry in rival.values())
+        )
+        self._numbers = {entry: number for number, entry in enumerate(self.entries, 1)}
+        self._script = script
+
+    def _find(self, text: str) -> NDArray[np.int32]:
+        look = self._script.see(text)
+        places = super()._find(look)
+        if self._rivals:
+            for place in places:
+                start, end, _ = place.tolist()
+                entry = self._rivals.get(look[start:end], {}).get(text[start:end])
+                if entry is not None:
+                    place[2] = self._numbers[entry]
+        return places
+
+
+class _ChangedWords(CompiledWords):
+    """A compiled list, and what has changed since: a few words, and what they take the place of.
+
+    It is compiled as a whole where it is asked for more than places in texts.
+    """
+
+    def __init__(
+        self, base: CompiledWords, recent: CompiledWords, gone: frozenset[str] = frozenset()
+    ) -> None:
+        self._base = base
+        self._recent = recent
+        self._gone = gone
+        self._whole: CompiledWords | None = None
+        left = [*base.entries, *recent.entries]
+        if gone:
+            lost = Counter(entry for word in gone if (entry := base.entry(word)) is not None)
+            counts = base.entry_counts() - lost
+            left = [*counts.keys(), *recent.entries]
+        self._say(left)
+        numbers = {tag: i for i, tag in enumerate(self.tags)}
+        self._renumbered = [
+            np.array([*(numbers.get(tag, -1) for tag in each.tags), -1], np.int32)
+            for each in (base, recent)
+        ]
+
+    def whole(self) -> CompiledWords:
+        """The same list, compiled anew."""
+        if self._whole is None:
+            words = {word: entry for word, entry in self._base.items() if word not in self._gone}
+            self._whole = CompiledWords({**words, **dict(self._recent.items())})
+        return self._whole
+
+    @property
+    def lexicon(self) -> Lexicon:
+        return self.whole().lexicon
+
+    @property
+    def entries(self) -> tuple[WordEntry, ...]:
+        return self.whole().entries
+
+    def __len__(self) -> int:
+        return len(self._base) - len(self._gone) + len(self._recent)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._recent or (word not in self._gone and word in self._base)
+
+    def entry(self, word: str) -> WordEntry | None:
+        recent = self._recent.entry(word)
+        return recent if recent is not None or word in self._gone else self._base.entry(word)
+
+    def look_up(self, text: str) -> Found:
+        found = [each.look_up(text) for each in (self._base, self._recent)]
+        if self._gone:
+            kept = [self._are_there(text, places) for places in found[0][:2]]
+            found[0] = Found(
+                found[0].forced[kept[0]], found[0].favored[kept[1]], found[0].bonuses[kept[1]]
+            )
+        forced, _ = self._together([each.forced for each in found])
+        favored, order = self._together([each.favored for each in found])
+        return Found(forced, favored, np.concatenate([each.bonuses for each in found])[order])
+
+    def _are_there(self, text: str, places: NDArray[np.int32]) -> NDArray[np.bool_]:
+        return np.array(
+            [text[start:end] not in self._gone for start, end, _ in places.tolist()], dtype=bool
+        )
+
+    def _together(
+        self, places: Sequence[NDArray[np.int32]]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Places of both lists by start and end, with tags of this one; and their order."""
+        both = [each.copy() for each in places]
+        for each, renumbered in zip(both, self._renumbered, strict=True):
+            each[:, 2] = renumbered[each[:, 2]]
+        joined = np.concatenate(both)
+        order = np.lexsort((joined[:, 1], joined[:, 0]))
+        return joined[order], order
+
+    def known_as(self, known: KnownWords, seen: Callable[[str], str]) -> KnownWords:
+        gone = (self._base.entry(word) for word in self._gone)
+        if "prefer" in self._recent.modes or any(each and each.mode == "prefer" for each in gone):
+            return self.whole().known_as(known, seen)
+        return self._base.known_as(known, seen)
+
+    def _as_seen(self, script: Script) -> CompiledWords:
+        base = self._base.seen_by(script)
+        looks = [script.see(word) for word, _ in self._recent.items()]
+        if self._gone or any(look in base.lexicon for look in looks):
+            return self.whole().seen_by(script)
+        return _ChangedWords(base, self._recent.seen_by(script))
+
+
 def _compiled_from_bytes(data: bytes) -> CompiledWords:
     return CompiledWords.from_bytes(data)
 
@@ -359,6 +545,9 @@ class UserWords:
         # None if the snapshot holds all there is.
         self._words: dict[str, WordEntry] | None = _checked_words(words, _entry(mode, bonus))
         self._snapshot: CompiledWords | None = None
+        # What was compiled as a whole last, and the words that have changed since.
+        self._base: CompiledWords | None = None
+        self._changed: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.snapshot() if self._words is None else self._words)
@@ -412,7 +601,8 @@ class UserWords:
         bonus: what is added to the score of analyses with the word, between -1e6 and 1e6; of the
             size of the model's scores (`nbest` shows them).
         Raises ValueError for words and tags that are empty, begin or end with white space, have
-        more than 255 characters, or hold lone surrogates, and for modes that do not exist.
+        more than 255 characters, or hold lone surrogates, for entries of jieba's dictionaries
+        (``创新办 3 i``), and for modes that do not exist.
         """
         self.update([(word, tag)], mode=mode, bonus=bonus)
 
@@ -424,8 +614,7 @@ class UserWords:
         """
         checked = _checked_words(words, _entry(mode, bonus))
         with self._lock:
-            self._own_words().update(checked)
-            self._snapshot = None
+            self._change(checked)
 
     def remove(self, word: str) -> None:
         """Take a word off the list. Raises ValueError if it is not listed."""
@@ -434,6 +623,7 @@ class UserWords:
             if word not in words:
                 raise ValueError(f"the word {word!r} is not listed")
             del words[word]
+            self._changed.add(word)
             self._snapshot = None
 
     def clear(self) -> None:
@@ -447,11 +637,13 @@ class UserWords:
         mode: Mode | None = None,
         bonus: float | None = None,
         encoding: str = "utf-8",
+        format: UserWordFormat | None = None,
         replace: bool = False,
     ) -> int:
         """List the words of a file, text (`read_user_words`) or compiled; returns their number.
 
         mode, bonus: of all of them, as in `add`; a compiled file says itself what each has.
+        format: of a text, as of `read_user_words`.
         replace: whether they take the place of the words that are listed, in one step. If the file
             cannot be read to its end, the list stays as it was.
         Raises ValueError for a mode or a bonus of a compiled file.
@@ -464,18 +656,16 @@ class UserWords:
             with self._lock:
                 # Emptiness is seen under the lock, so that nothing is lost.
                 if replace or self._words == {}:
-                    self._words, self._snapshot = None, compiled
+                    self._take(compiled)
                 else:
-                    self._own_words().update(compiled.items())
-                    self._snapshot = None
+                    self._change(dict(compiled.items()))
             return len(compiled)
-        words = _checked_words(read_user_words(path, encoding=encoding), entry)
+        words = _checked_words(read_user_words(path, encoding=encoding, format=format), entry)
         if replace:
             self._swap(words)
         else:
             with self._lock:
-                self._own_words().update(words)
-                self._snapshot = None
+                self._change(words)
         return len(words)
 
     def snapshot(self) -> CompiledWords:
@@ -485,9 +675,18 @@ class UserWords:
             with self._lock:
                 snapshot = self._snapshot
                 if snapshot is None:
-                    assert self._words is not None
-                    snapshot = self._snapshot = CompiledWords(self._words)
+                    snapshot = self._snapshot = self._compile()
         return snapshot
+
+    def _compile(self) -> CompiledWords:
+        """The words as they are: compiled anew, or as changes of what was compiled before."""
+        assert self._words is not None
+        base, changed = self._base, self._changed
+        if base is None or len(changed) > _FEW_CHANGES:
+            self._base, self._changed = CompiledWords(self._words), set()
+            return self._base
+        recent = CompiledWords({word: self._words[word] for word in changed & self._words.keys()})
+        return _ChangedWords(base, recent, frozenset(word for word in changed if word in base))
 
     def to_bytes(self) -> bytes:
         """The words and what is said of them; equal lists give equal bytes."""
@@ -506,7 +705,7 @@ class UserWords:
         if is_model(data):
             compiled = CompiledWords.from_bytes(data)
             with self._lock:
-                self._words, self._snapshot = None, compiled
+                self._take(compiled)
             return self
         try:
             content = msgpack.unpackb(data)
@@ -535,7 +734,7 @@ class UserWords:
         if _is_compiled(path):
             compiled = CompiledWords.read(path)
             with self._lock:
-                self._words, self._snapshot = None, compiled
+                self._take(compiled)
             return self
         with open(path, "rb") as stream:  # noqa: PTH123
             return self.from_bytes(stream.read())
@@ -547,10 +746,22 @@ class UserWords:
             self._words = dict(self._snapshot.items())
         return self._words
 
+    def _change(self, words: dict[str, WordEntry]) -> None:
+        """List words, under the lock."""
+        self._own_words().update(words)
+        self._changed.update(words)
+        self._snapshot = None
+
+    def _take(self, compiled: CompiledWords) -> None:
+        """List the words of a compiled list alone, under the lock."""
+        self._words, self._snapshot = None, compiled
+        self._base, self._changed = compiled, set()
+
     def _swap(self, words: dict[str, WordEntry]) -> None:
         with self._lock:
             self._words = words
-            self._snapshot = None
+            self._snapshot = self._base = None
+            self._changed = set()
 
 
 Words: TypeAlias = Iterable[str | tuple[str, str | None]]
@@ -574,19 +785,37 @@ def _is_compiled(path: StrPath) -> bool:
         return is_model(stream.read(64))
 
 
-def read_user_words(path: StrPath, *, encoding: str = "utf-8") -> Iterator[tuple[str, str | None]]:
+def read_user_words(
+    path: StrPath, *, encoding: str = "utf-8", format: UserWordFormat | None = None
+) -> Iterator[tuple[str, str | None]]:
     r"""Yield (word, tag or None) of each line; see `read_lines` for files and encodings.
 
     A line is a word, or a word, a tab and its tag. White space around either is dropped, within a
     word it is part of it (`New York`), and blank lines are skipped. There are no comments: a line
     such as `#话题#` is a word.
 
+    format: ``"words"`` for this; ``"jieba"`` for a dictionary of jieba, of which the words alone
+        are taken: its tags are not those of a model. None is the former, and refuses files that
+        look like the latter, whose words would have spaces.
+
     Raises CorpusError, besides the errors of `read_lines`, for lines with more than one tab, with a
     carriage return within, and for words and tags that `UserWords.add` refuses.
     """
-    for number, line in read_lines(path, encoding=encoding):
-        if not line.strip():
-            continue
+    if format not in (None, *get_args(UserWordFormat)):
+        raise ValueError(f"there is no format {format!r} of user words; choose words or jieba")
+    if format == "jieba":
+        for entry in read_word_list(path, format="jieba", encoding=encoding):
+            yield entry.word, None
+        return
+    lines = ((number, line) for number, line in read_lines(path, encoding=encoding) if line.strip())
+    first = list(islice(lines, _FIRST_LINES))
+    if format is None and looks_like_jieba([line for _, line in first]):
+        raise ValueError(
+            f"{path}: this looks like a dictionary of jieba, whose lines are a word, its frequency "
+            "and its tag; say the format 'jieba', or 'words' if frequency and tag are part of the "
+            "words (structreg compile-words --format)"
+        )
+    for number, line in chain(first, lines):
         word, *rest = line.split("\t")
         try:
             if len(rest) > 1:
@@ -654,6 +883,11 @@ def _checked(given: Any, what: str) -> str:
     if len(text) > LONGEST_WORD:
         raise ValueError(
             f"the {what} {text[:20]!r}… has {len(text)} characters; {LONGEST_WORD} are the most"
+        )
+    if what == "word" and has_frequency_and_tag(text):
+        raise ValueError(
+            f"the {what} {text!r} looks like an entry of a dictionary of jieba, with frequency and "
+            "tag; leave these out"
         )
     if text != text.strip():
         raise ValueError(f"the {what} {text!r} begins or ends with white space; remove that")
