@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -29,16 +29,17 @@ class Training:
     """The one part of a pipeline that is to be trained: its tokenizer, or a component of ours.
 
     nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
-    `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
-    settings: the block ``[training]``. paths: files and folders that the config names. augmenter:
-    of the training corpus; None for none. drawn: the gold Docs of training corpora, with what it
-    has added, by path: all who read one get the same.
+    `estimator`. gold, limits: settings of the readers of the corpora, by their names in
+    ``[corpora]``. settings: the block ``[training]``. paths: files and folders that the config
+    names. augmenter: of the training corpus; None for none. drawn: the gold Docs of training
+    corpora, with what it has added, by path: all who read one get the same.
     """
 
     nlp: Language
     name: str
     part: Any
     gold: dict[Part, list[Any]]
+    limits: dict[Part, int]
     settings: dict[str, Any]
     paths: list[Path]
     augmenter: Augmenter | None = None
@@ -99,9 +100,11 @@ class Training:
     def _read(self, path: Path, part: Part, augmenter: Augmenter | None) -> list[Example]:
         from spacy_structreg.pipeline.readers import create_corpus, read_references
 
+        limit = self.limits[part]
         if not self.is_tokenizer:
-            return list(create_corpus(path, self.gold[part], augmenter=augmenter)(self.nlp))
-        examples = [self._example(doc, part) for doc in read_references(self.nlp, path)]
+            return list(create_corpus(path, self.gold[part], limit, augmenter)(self.nlp))
+        references = islice(read_references(self.nlp, path), limit or None)
+        examples = [self._example(doc, part) for doc in references]
         if augmenter is None:
             return examples
         return [each for example in examples for each in augmenter(self.nlp, example)]
@@ -196,6 +199,7 @@ def load_training(
         nlp = load_model_from_config(settings, auto_fill=True)
         check_names(settings)
         gold = {part: gold_of(settings, part) for part in PARTS}
+        limits = {part: limit_of(settings.interpolate(), part) for part in PARTS}
         augmenter = augmenter_of(settings)
         paths = sorted(paths_of(settings.interpolate()))
     ours = dict(parts_of(nlp))
@@ -208,13 +212,13 @@ def load_training(
                 f"{config}: the tokenizer is none of spacy_structreg, and there is no component of "
                 "it to train; make a config with 'python -m spacy structreg init-config'"
             )
-        return Training(nlp, TOKENIZER, tokenizer, gold, training, paths, augmenter)
+        return Training(nlp, TOKENIZER, tokenizer, gold, limits, training, paths, augmenter)
     if len(parts) > 1:
         raise ValueError(
             f"{config}: there is more than one component to train "
             f"({', '.join(parts)}); name the others in frozen_components"
         )
-    return Training(nlp, *parts.popitem(), gold, training, paths, augmenter)
+    return Training(nlp, *parts.popitem(), gold, limits, training, paths, augmenter)
 
 
 @contextmanager
@@ -265,12 +269,28 @@ def check_training(settings: dict[str, Any]) -> None:
 
 def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
     """Gold annotation that the reader of a corpus hands on."""
-    blocks: Any = config.get("corpora", {})
-    block = blocks.get(part, {}) if isinstance(blocks, dict) else blocks
-    gold = block.get("gold", ["words"]) if isinstance(block, dict) else block
+    block = reader_of(config, part)
+    gold = block.get("gold", ["words"])
     if not isinstance(gold, list):
         raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
     return gold
+
+
+def limit_of(config: dict[str, Any], part: Part) -> int:
+    """How many Docs of a corpus are taken; 0 for all."""
+    limit = reader_of(config, part).get("limit", 0)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        raise ValueError(f"corpora.{part}.limit is {limit!r}; it must be a whole number from 0")
+    return limit
+
+
+def reader_of(config: dict[str, Any], part: Part) -> dict[str, Any]:
+    """The block of the reader of a corpus; {} if there is none."""
+    blocks: Any = config.get("corpora", {})
+    block = blocks.get(part, {}) if isinstance(blocks, dict) else blocks
+    if not isinstance(block, dict):
+        raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
+    return block
 
 
 def paths_of(value: Any) -> set[Path]:

@@ -190,8 +190,8 @@ def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
         if not tag:
             raise ValueError(
                 f"the word {word!r:.40} of the gold Doc {doc.text!r:.60} has no tag, and the model "
-                "of the tokenizer learns words with their tags; use a corpus that is tagged "
-                "throughout, or a model of words alone"
+                "of the tokenizer learns words with their tags; write them, as in 书_NN of "
+                "segmented text, or choose a model of words alone"
             )
     return pairs
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
-from itertools import islice
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -20,6 +21,12 @@ Gold: TypeAlias = Literal["words", "tags", "sents"]
 Augmenter: TypeAlias = Callable[[Language, Example], Iterator[Example]]
 
 _SUFFIX: Final = ".spacy"
+# So many show whether words are characters.
+_FIRST_DOCS: Final = 50
+_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_TWO_HAN: Final = re.compile(_HAN.pattern + "{2}")
+# In fewer characters, all words may well be short.
+_ENOUGH_HAN: Final = 50
 
 
 def create_corpus(
@@ -39,7 +46,8 @@ def create_corpus(
     augmenter: turns each example into those that are trained on, as spaCy's augmenters do. Their
         predicted sides have the gold annotation that `gold` names.
     Raises ValueError if there is no path, `limit` is negative, or if tags or sentences are asked
-    for without words. Reading raises it, naming the file, if there is nothing to read.
+    for without words. Reading raises it, naming the file, if there is nothing to read, and as
+    `check_words` if gold words are asked for.
     """
     if path is None:
         raise ValueError(
@@ -61,12 +69,34 @@ def create_corpus(
                 f"the corpus {path} gives gold words to a pipeline whose tokenizer is being "
                 "trained, which would score 1.0 untrained; set gold = [] in its block"
             )
-        references = islice(read_references(nlp, Path(path)), limit or None)
+        references: Iterator[Doc] = islice(read_references(nlp, Path(path)), limit or None)
+        if "words" in given:
+            first = list(islice(references, _FIRST_DOCS))
+            check_words(nlp, first, Path(path))
+            references = chain(first, references)
         examples = _examples(nlp, references, given, augmenter)
         # Those of a training that goes on are to be shuffled as often as they have been.
         yield from in_order(nlp, examples)
 
     return read
+
+
+def check_words(nlp: Language, docs: Sequence[Doc], path: Path) -> None:
+    """Raise ValueError if gold words are single characters, and those of the tokenizer are not.
+
+    docs: the first ones of a corpus. What is trained on characters finds nothing in words, though
+    the figures on gold words are good.
+    """
+    n_han = sum(len(_HAN.findall(doc.text)) for doc in docs)
+    if n_han < _ENOUGH_HAN or any(_TWO_HAN.search(token.text) for doc in docs for token in doc):
+        return
+    if any(_TWO_HAN.search(token.text) for doc in docs for token in nlp.make_doc(doc.text)):
+        raise ValueError(
+            f"the words of the corpus {path} are single characters, and the tokenizer of the "
+            "pipeline finds longer ones, where what is learned of characters finds nothing; use a "
+            "corpus of words, or a config whose tokenizer parts characters, as that of "
+            "'init-config' without --base does"
+        )
 
 
 def read_references(nlp: Language, path: Path) -> Iterator[Doc]:

@@ -195,6 +195,27 @@ def test_variants_are_drawn_once(
     assert n_calls == len(sentences)
 
 
+def test_limits_of_corpora_hold_for_all_that_is_trained(
+    config: Path, corpus: Path, tmp_path: Path, sentences: list[list[str]]
+) -> None:
+    command = [*arguments(config, corpus, tmp_path / "some"), "--corpora.train.limit", "3"]
+    result = CliRunner().invoke(structreg_app, [*command, "--corpora.dev.limit", "2"])
+    assert result.exit_code == 0, result.output
+    by_hand = CharacterSegmenter(seed=3, epochs=EPOCHS, patience=5)
+    by_hand.fit(sentences[:3], sentences[:2])
+    assert spacy.load(tmp_path / "some").tokenizer.model.to_bytes() == by_hand.to_bytes()
+    for limit in ("-1", "x", "true", "1.5"):
+        refused = CliRunner().invoke(structreg_app, [*command[:-1], limit, "--force"])
+        assert refused.exit_code == 1
+        assert "train.limit" in refused.stderr
+    tagging = load_config_from_str(init_config("tag"), interpolate=False)
+    tagging["corpora"]["train"]["limit"] = 3
+    tagging.to_disk(config)
+    training = load_training(config)
+    assert len(training.examples(corpus)) == 3
+    assert len(training.examples(corpus, "dev")) == len(sentences)
+
+
 def test_an_augmenter_on_the_command_line(config: Path, corpus: Path, tmp_path: Path) -> None:
     block = '{"@augmenters": "spacy_structreg.text_variants.v1", "spaces": 2}'
     command = [*arguments(config, corpus, tmp_path / "pipeline")]

@@ -303,3 +303,32 @@ def test_fields_of_a_corpus_that_are_damaged(field: str, value: object, corpus: 
     assert field in fields
     corpus.write_bytes(zlib.compress(srsly.msgpack_dumps({**fields, field: value})))
     refused(corpus)
+
+
+CHARACTERS = "北京大学的学生在图书馆看书"
+
+
+@pytest.mark.parametrize("text", [CHARACTERS, "臺灣大學的學生在圖書館看書", "ＡＢ" + CHARACTERS])
+def test_characters_are_no_words_for_a_tokenizer_of_words(tmp_path: Path, text: str) -> None:
+    """What is trained on them would find nothing, such as labels of columns of characters."""
+    nlp = untrained()
+    corpus = tmp_path / "characters.spacy"
+
+    def write(parts: Callable[[str], list[str]], n_docs: int = 5) -> None:
+        docs = [Doc(nlp.vocab, words=(words := parts(text)), spaces=[False] * len(words))] * n_docs
+        DocBin(docs=docs).to_disk(corpus)
+
+    reader = create_corpus(corpus, ["words", "sents"])
+    write(list)
+    # As long as the tokenizer finds characters, too.
+    assert len(list(reader(nlp))) == 5
+    nlp.tokenizer.model.fit([[text[:2], text[2:4], *text[4:]], [text[-2:], text[:1]]])
+    with pytest.raises(ValueError, match=r"characters\.spacy are single characters, and the token"):
+        list(reader(nlp))
+    # Without gold words, there is nothing to go wrong.
+    assert len(list(create_corpus(corpus, [])(nlp))) == 5
+    # Few words may well be short, and others are words.
+    write(list, n_docs=1)
+    assert len(list(reader(nlp))) == 1
+    write(lambda text: [text[-4:-2], *text[:-4], text[-2:]])
+    assert len(list(reader(nlp))) == 5
