@@ -43,7 +43,7 @@ help:
 	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
-	@echo "make docs           build the documentation site into site/: half a minute"
+	@echo "make docs           build the documentation site into site/: half a minute; three from a fresh clone"
 	@echo "make docs-serve     show the site while its pages are written"
 	@echo "make pictures       draw the pictures of the documentation from stored results"
 	@echo "make screenshots    take the pictures of the page in Chromium; PIPELINE=/path names a pipeline"

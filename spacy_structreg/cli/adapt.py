@@ -10,6 +10,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -52,7 +53,9 @@ def adapt_command(
             encoding=encoding,
             force=force,
         )
-        typer.echo(f"Counted {n_characters:,} characters, and saved the pipeline to {output}")
+        typer.echo(
+            f"Counted {number_of(n_characters, 'character')}, and saved the pipeline to {output}"
+        )
 
 
 def adapt(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from spacy.cli._util import Arg
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -41,10 +42,10 @@ def agree_command(
     """
     with user_errors():
         counts = agree(inputs, output, force=force)
-        typer.echo(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences")
+        typer.echo(f"{output}: {counts.kept:,} of {number_of(counts.sentences, 'sentence')}")
         if counts.missing:
             typer.echo(
-                f"{counts.missing:,} texts are not in all inputs, and were left out", err=True
+                f"left out, as not in all inputs: {number_of(counts.missing, 'text')}", err=True
             )
 
 

@@ -10,6 +10,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.engine_options import (
     Engine,
     EngineOption,
@@ -123,10 +124,12 @@ def annotate_command(
             say=lambda message: typer.echo(message, err=True),
         )
         again = f", {done.resumed} of them before" if done.resumed else ""
-        bad = f"; {done.bad_records:,} bad records in {output}/_bad" if done.bad_records else ""
+        bad = f"; {number_of(done.bad_records, 'bad record')} in {output}/_bad"
         typer.echo(
-            f"Annotated {done.records:,} records of {done.characters:,} characters in {done.units} "
-            f"units{again}, in {done.seconds:,.1f} s; {done.shard_bytes:,} bytes in {output}{bad}"
+            f"Annotated {number_of(done.records, 'record')} of "
+            f"{number_of(done.characters, 'character')} in {number_of(done.units, 'unit')}{again}, "
+            f"in {done.seconds:,.1f} s; {number_of(done.shard_bytes, 'byte')} in {output}"
+            f"{bad if done.bad_records else ''}"
         )
 
 

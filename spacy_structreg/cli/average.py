@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -46,7 +47,7 @@ def average_command(
     """
     with user_errors():
         average(pipelines, output, mean=mean, force=force)
-        typer.echo(f"Saved the average of {len(pipelines)} pipelines to {output}")
+        typer.echo(f"Saved the average of {number_of(len(pipelines), 'pipeline')} to {output}")
 
 
 def average(

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -77,7 +78,7 @@ def compile_words_command(
             format=None if format is None else format.value,
             force=force,
         )
-        typer.echo(f"Wrote {n_words:,} words to {output}")
+        typer.echo(f"Wrote {number_of(n_words, 'word')} to {output}")
 
 
 def compile_words(

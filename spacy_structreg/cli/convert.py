@@ -23,6 +23,7 @@ from spacy_structreg.cli.corpus_arguments import (
     SchemeOption,
     corpus_options,
 )
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
@@ -159,12 +160,16 @@ def convert_command(
         counts = convert(
             inputs, output, options, percent=parse_percent(percent), group=group, force=force
         )
-        kind = "sentences" if group == 1 else "Docs"
-        message = f"{output}: {counts.sentences:,} {kind}, {counts.words:,} words"
+        kind = "sentence" if group == 1 else "Doc"
+        message = (
+            f"{output}: {number_of(counts.sentences, kind)}, {number_of(counts.words, 'word')}"
+        )
         if counts.bad_trees:
-            message += f"; the heads of {counts.bad_trees:,} sentences left out: they are no tree"
+            message += (
+                f"; heads left out, as they are no tree: {number_of(counts.bad_trees, 'sentence')}"
+            )
         if counts.bad_pos:
-            message += f"; {counts.bad_pos:,} tags left out: UD has none of their names"
+            message += f"; {number_of(counts.bad_pos, 'tag')} left out: UD has no such name"
         typer.echo(message)
 
 

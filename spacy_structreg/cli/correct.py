@@ -20,6 +20,7 @@ from spacy_structreg.cli.corpus_arguments import (
     SchemeOption,
     corpus_options,
 )
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, SchemeName, Spaces
@@ -180,6 +181,8 @@ def print_corrections(report: dict[str, Any], n_examples: int) -> None:
             )
     if (sample := report["sample"]) is not None:
         changed = sample["changed"]
-        typer.echo(f"{len(changed):,} of {sample['texts']:,} texts of the sample have changed")
+        typer.echo(
+            f"changed: {len(changed):,} of {number_of(sample['texts'], 'text')} of the sample"
+        )
         for each in changed[:n_examples]:
             typer.echo(f"- {each['before']}\n+ {each['after']}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.engine_options import (
     Engine,
     EngineOption,
@@ -79,10 +80,10 @@ def count_ngrams_command(
             max_bad=max_bad,
             force=force,
         )
-        left_out = f"; {n_bad:,} records could not be read and are left out" if n_bad else ""
+        left_out = f"; left out, as they cannot be read: {number_of(n_bad, 'record')}"
         typer.echo(
-            f"Counted {n_characters:,} characters, and wrote {n_ngrams:,} n-grams to "
-            f"{output}{left_out}"
+            f"Counted {number_of(n_characters, 'character')}, and wrote "
+            f"{number_of(n_ngrams, 'n-gram')} to {output}{left_out if n_bad else ''}"
         )
 
 

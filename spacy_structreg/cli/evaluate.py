@@ -26,6 +26,7 @@ from spacy_structreg.cli.corpus_arguments import (
     SchemeOption,
     corpus_options,
 )
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
@@ -393,7 +394,9 @@ def print_report(report: Mapping[str, Any], *, explain: bool = False) -> None:
         header = ("", "this", "other", "difference", "p")
         msg.table(lines, header=header, aligns=("l", "r", "r", "r", "r"))
     if left_out := report["counts"].get("left_out"):
-        typer.echo(f"Not wholly annotated, and counted for words alone: {left_out:,} sentences")
+        typer.echo(
+            f"Not wholly annotated, and counted for words alone: {number_of(left_out, 'sentence')}"
+        )
     if unscored := report["unscored"]:
         typer.echo(
             "Without --head-rules, brackets are words and tags alone: add it (ctb or ptb) to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -51,11 +53,18 @@ def explain_command(
         if output is not None and output.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{output}: a page needs a name that ends in .html")
         check_file(output, pipeline)
+        # os.path.isfile refuses no text.
+        if os.path.isfile(text):  # noqa: PTH113
+            raise ValueError(
+                f"{text} is a file, and the text itself is to be named; give it in quotes, such as "
+                f'"$(cat {text})"'
+            )
         found = explain(pipeline, text, component=component)
         chosen = None if decision is None else found.decision(decision)
         if output is not None:
             write_page(output, found, decision)
-            typer.echo(f"{output}: {len(found.decisions) if chosen is None else 1:,} decisions")
+            n_decisions = len(found.decisions) if chosen is None else 1
+            typer.echo(f"{output}: {number_of(n_decisions, 'decision')}")
         elif decision is None or chosen is None:
             print_all(found)
         else:
@@ -119,7 +128,7 @@ def print_decision(found: Explanation, number: int, limit: int) -> None:
     contributions = decision.contributions[: limit or None]
     msg.table(
         [(each.template, each.value, each.source, f"{each.score:.3f}") for each in contributions],
-        title=f"features of the decision, {counted(contributions, decision.contributions)}",
+        title=f"features of the decision, {shown_of(contributions, decision.contributions)}",
         header=("template", "value", "source", "score"),
         aligns=("l", "l", "l", "r"),
         divider=True,
@@ -148,18 +157,18 @@ def print_decision(found: Explanation, number: int, limit: int) -> None:
             )
             for each in differences
         ],
-        title=f"what tells the two apart, {counted(differences, decision.differences)}",
+        title=f"what tells the two apart, {shown_of(differences, decision.differences)}",
         header=("template", "value", "at", "source", "decision", "runner-up", "difference", ""),
         aligns=("l", "l", "l", "l", "r", "r", "r", "l"),
         divider=True,
         max_col=200,
     )
     if needed:
-        features = "feature" if len(needed) == 1 else f"{len(needed):,} features"
+        features = "feature" if len(needed) == 1 else number_of(len(needed), "feature")
         typer.echo(f"Without the {features} marked * the runner-up would not score less.")
 
 
-def counted(shown: tuple[object, ...], of: tuple[object, ...]) -> str:
+def shown_of(shown: tuple[object, ...], of: tuple[object, ...]) -> str:
     """A number of features of so many."""
     return f"{len(shown):,} of {len(of):,}"
 

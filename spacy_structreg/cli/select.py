@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
@@ -55,7 +56,7 @@ def select_command(
             return
         beginnings = None if sent_id is None else sent_id.split(",")
         count = select(inputs, output, beginnings=beginnings, exclude=exclude or (), force=force)
-        typer.echo(f"{output}: {count:,} sentences")
+        typer.echo(f"{output}: {number_of(count, 'sentence')}")
 
 
 def select(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +11,15 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["uncertain", "uncertain_command"]
 
 MOST = 1_000
+# Of a text that is short.
+DEFAULT_SHARE = 0.1
 
 
 def uncertain_command(
@@ -25,7 +29,12 @@ def uncertain_command(
     *,
     n: Annotated[
         int | None,
-        Opt("--n", "-n", min=1, help=f"Ask for so many decisions; {MOST:,} by default"),
+        Opt(
+            "--n",
+            "-n",
+            min=1,
+            help=f"Ask for so many decisions; by default {MOST:,}, of a short text a tenth",
+        ),
     ] = None,
     share: Annotated[
         float | None,
@@ -57,7 +66,9 @@ def uncertain_command(
             encoding=encoding,
             force=force,
         )
-        typer.echo(f"{output}: {n_asked:,} questions in {n_sentences:,} sentences")
+        typer.echo(
+            f"{output}: {number_of(n_asked, 'question')} in {number_of(n_sentences, 'sentence')}"
+        )
 
 
 def uncertain(
@@ -73,8 +84,9 @@ def uncertain(
 ) -> tuple[int, int]:
     """Write the least certain decisions in a text; returns how many, and in how many sentences.
 
-    n: how many; or share: of all decisions, above 0 and at most 1. Memory grows with their number,
-    and the text is read twice for a share.
+    n: how many; or share: of all decisions, above 0 and at most 1. Neither stands for 1,000, and a
+    tenth of a short text, one at least. Memory grows with their number, and the text is read twice
+    for a share.
 
     The output is written in one step. Raises ValueError if the output exists (unless `force`), for
     faulty settings and input, if nothing is in doubt, and for a pipeline whose tokenizer has no
@@ -100,12 +112,17 @@ def uncertain(
         for _, line in read_lines(text, encoding=encoding):
             yield line
 
-    if share is not None:
-        n_characters = sum(len("".join(line.split())) for line in lines())
-        n = max(1, round(share * n_characters))
-    found = least_certain(
-        flat(model.predict_margins(lines(), n_threads=n_threads)), MOST if n is None else n
-    )
+    if n is None:
+        lengths = (len("".join(line.split())) for line in lines())
+        # A long text is not counted to its end for the number that is asked for by default.
+        enough = math.inf if share is not None else MOST / DEFAULT_SHARE
+        n_characters = 0
+        for length in lengths:
+            n_characters += length
+            if n_characters >= enough:
+                break
+        n = max(1, round((share or DEFAULT_SHARE) * min(n_characters, enough)))
+    found = least_certain(flat(model.predict_margins(lines(), n_threads=n_threads)), n)
     if not found:
         raise ValueError(f"{text}: there is no decision in the text that is in doubt")
     write_partial(output, found)

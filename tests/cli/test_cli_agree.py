@@ -190,5 +190,6 @@ def test_records_that_one_pipeline_could_not_annotate(
         result = invoke("agree", *inputs, output, "--force")
         kept = [number for number in range(8) if number not in lost]
         assert [each.text for each in read_docbin(output, VOCAB)] == [f"看{n}" for n in kept]
-        told = f"{len(lost)} texts are not in all inputs, and were left out\n"
+        texts = "1 text" if len(lost) == 1 else f"{len(lost)} texts"
+        told = f"left out, as not in all inputs: {texts}\n"
         assert result.stderr == (told if inputs[0] == one else "")

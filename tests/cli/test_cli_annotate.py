@@ -36,7 +36,7 @@ def test_a_run_on_processes_of_this_machine(
     command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    said = r"Annotated 5 records of (\d+) characters in 1 units, in [\d.]+ s; ([\d,]+) bytes in out"
+    said = r"Annotated 5 records of (\d+) characters in 1 unit, in [\d.]+ s; ([\d,]+) bytes in out"
     assert (found := re.fullmatch(said + "\n", done.stdout))
     shard = tmp_path / "out/part-00000.parquet"
     lines = texts.read_text("utf-8").splitlines()
@@ -50,7 +50,7 @@ def test_a_run_on_processes_of_this_machine(
     docs = spacy.load(pipeline).pipe(lines)
     assert [row["word_starts"] for row in rows] == [[token.idx for token in doc] for doc in docs]
     again = invoke("annotate", pipeline, texts, tmp_path / "out", "--no-text")
-    assert "in 1 units, 1 of them before, in" in again.stdout
+    assert "in 1 unit, 1 of them before, in" in again.stdout
 
 
 def test_the_options_reach_the_run(

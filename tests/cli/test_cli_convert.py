@@ -390,8 +390,8 @@ def treebank(misc: str = "_", *, last: str | None = None) -> str:
 def test_treebanks(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     source, output = write(tmp_path / "a.conllu", treebank()), tmp_path / "a.spacy"
     printed = invoke("convert", source, output).stdout
-    assert "3 sentences, 11 words; the heads of 2 sentences left out: they are no tree; " in printed
-    assert "1 tags left out: UD has none of their names" in printed
+    assert "3 sentences, 11 words; heads left out, as they are no tree: 2 sentences; " in printed
+    assert "1 tag left out: UD has no such name" in printed
     docs = docs_of(output)
     assert words_of(docs) == WORDS
     assert [[token.head.i for token in doc] for doc in docs] == [

@@ -52,7 +52,7 @@ def test_correct(
     ]
     assert [each["text"] for each in told["sample"]["changed"]] == different
     assert "老师看书。" in different
-    assert f"{len(different)} of 6 texts of the sample have changed" in result.output
+    assert f"changed: {len(different)} of 6 texts of the sample" in result.output
     assert "+ 老师 看书 。" in result.output
 
 

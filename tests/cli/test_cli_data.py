@@ -242,7 +242,7 @@ def test_the_training_set_of_ewt(data_folder: Path, invoke: Callable) -> None:
     for name in GENRES:
         given = [f"{part}.conllu" for part in ("train", "dev", "test")]
         for part in given:
-            invoke("select", part, f"some-{part}", "--sent-id", f"{name}-")
+            invoke("select", part, f"some-{part}", "--sent-id", f"{name}-", "--force")
         counts[name] = tuple(len(identities(f"some-{part}")) for part in given)
     assert counts == {
         "answers": (2631, 419, 438),

@@ -106,6 +106,15 @@ def test_pipes_see_what_comes_before_them(tagged_pipeline: str, invoke, fails) -
     assert message.endswith("choose tokenizer, tags, heads")
 
 
+def test_a_file_is_no_text(pipeline: str, fails, invoke, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("小王看书。", "utf-8")
+    message = fails("explain", pipeline, path)
+    assert message.startswith(f"{path} is a file, and the text itself is to be named")
+    # A long text is the name of no file.
+    assert invoke("explain", pipeline, "小王看书。" * 100).exit_code == 0
+
+
 def test_users_mistakes(pipeline: str, untrained: str, characters: str, fails) -> None:
     assert "numbered from 1 to 9" in fails("explain", pipeline, TEXT, "-d", 10)
     assert "numbered from 1 to 9" in fails("explain", pipeline, TEXT, "-d", 0)

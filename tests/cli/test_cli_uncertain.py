@@ -50,6 +50,25 @@ def test_the_least_certain_decisions_are_asked_for(pipeline, invoke, tmp_path: P
     assert sorted(found) == [(text, place) for _, text, place in expected]
 
 
+def test_of_a_short_text_a_tenth_is_asked_for(
+    pipeline, invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw, output = tmp_path / "raw.txt", tmp_path / "questions.partial"
+    sentence = RAW.split("。", maxsplit=1)[0]
+    for text, n_asked in ((sentence + "。", 1), (RAW, 3), (sentence[:2], 1)):
+        raw.write_text(text, encoding="utf-8")
+        result = invoke("uncertain", pipeline, raw, output, "--force")
+        questions = "1 question" if n_asked == 1 else f"{n_asked} questions"
+        assert result.stdout.startswith(f"{output}: {questions} in ")
+        assert sum(len(places) for _, places in asked_in(output)) == n_asked
+    assert result.stdout.endswith(" in 1 sentence\n")
+    # Of a long one, no more than the number.
+    monkeypatch.setattr("spacy_structreg.cli.uncertain.MOST", 2)
+    raw.write_text(RAW, encoding="utf-8")
+    assert invoke("uncertain", pipeline, raw, output, "--force").exit_code == 0
+    assert sum(len(places) for _, places in asked_in(output)) == 2
+
+
 def test_a_share(pipeline, invoke, tmp_path: Path) -> None:
     raw, output = tmp_path / "raw.txt", tmp_path / "questions.partial"
     raw.write_text(RAW, encoding="utf-8")
