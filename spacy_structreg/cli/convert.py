@@ -169,7 +169,9 @@ def convert_command(
                 f"; heads left out, as they are no tree: {number_of(counts.bad_trees, 'sentence')}"
             )
         if counts.bad_pos:
-            message += f"; {number_of(counts.bad_pos, 'tag')} left out: UD has no such name"
+            message += (
+                f"; {number_of(counts.bad_pos, 'universal tag')} left out: UD has no such name"
+            )
         typer.echo(message)
 
 

@@ -18,7 +18,6 @@ from spacy_structreg.cli.corpus_arguments import (
     HeadRulesOption,
     corpus_options,
 )
-from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet, Spaces
@@ -113,7 +112,7 @@ def draw_command(
             heads=heads,
             limit=limit,
         )
-        typer.echo(f"{output}: {number_of(n_drawn, 'tree')}")
+        typer.echo(f"{output}: {n_drawn:,} tree{'s' * (n_drawn != 1)}")
 
 
 def draw(

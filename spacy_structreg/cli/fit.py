@@ -317,7 +317,8 @@ class State:
             self.remove()
         self._lock.close()
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            kept = [f"{self._output} is the best pipeline so far"] if self.has_output else []
+            has_output = self.has_output or (self._resume and self._output.exists())
+            kept = [f"{self._output} is the best pipeline so far"] if has_output else []
             if has_state:
                 kept.append(
                     f"{self.folder} has the state of the training: the same command with --resume "

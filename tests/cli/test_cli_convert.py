@@ -391,7 +391,7 @@ def test_treebanks(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     source, output = write(tmp_path / "a.conllu", treebank()), tmp_path / "a.spacy"
     printed = invoke("convert", source, output).stdout
     assert "3 sentences, 11 words; heads left out, as they are no tree: 2 sentences; " in printed
-    assert "1 tag left out: UD has no such name" in printed
+    assert "1 universal tag left out: UD has no such name" in printed
     docs = docs_of(output)
     assert words_of(docs) == WORDS
     assert [[token.head.i for token in doc] for doc in docs] == [

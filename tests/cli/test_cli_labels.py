@@ -202,7 +202,7 @@ def test_comments_and_spaces(tmp_path: Path, invoke: Invoke) -> None:
 def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:
     source = write(tmp_path / "a.col", "Mira PROPN\nsails V\n")
     result = invoke("convert", source, tmp_path / "a.spacy", "--columns", "word,pos")
-    assert "1 tag left out" in result.output
+    assert "1 universal tag left out" in result.output
     assert [token.pos_ for token in docs_of(tmp_path / "a.spacy")[0]] == ["PROPN", ""]
 
 

@@ -410,7 +410,7 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
         counts = report["counts"]
         assert (counts["gold"], counts["all"]["gold"], counts["left_out"]) == (12, 8, 1)
     printed = invoke("evaluate", parsing, gold).stdout
-    assert "Not wholly annotated, and counted for words alone: 1 sentences" in printed
+    assert "Not wholly annotated, and counted for words alone: 1 sentence" in printed
     # Where no tree is whole, words with tags are left.
     gold.write_text(conllu([TREES[1]]).replace("\t2\tpunct", "\t_\t_"), "utf-8")
     report = report_of(invoke, tmp_path, parsing, gold)

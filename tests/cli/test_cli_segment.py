@@ -107,9 +107,13 @@ def test_output_file(tmp_path: Path, pipeline: str, invoke: Invoke) -> None:
     result = invoke("segment", pipeline, source, "--output", output)
     assert (result.exit_code, result.stdout) == (0, "")
     assert output.read_bytes() == predicted(pipeline, "老师去公园")
-    # The input may be the output.
-    assert invoke("segment", pipeline, source, "-o", source).exit_code == 0
-    assert source.read_bytes() == output.read_bytes()
+    # What is read stays: the text, and the pipeline.
+    before = source.read_bytes()
+    for read in (source, Path(pipeline, "meta.json")):
+        refused = invoke("segment", pipeline, source, "-o", read)
+        assert refused.exit_code == 1
+        assert "is an input, and would be replaced" in refused.stderr
+    assert source.read_bytes() == before
 
 
 # ---- portions ----
