@@ -236,7 +236,7 @@ def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
         if os.name == "nt":
             # Open files cannot be renamed there.
             stream.close()
-        os.replace(stream.name, target)  # noqa: PTH105 - the stream knows its name
+        Path(stream.name).replace(target)
 
 
 def check_writable(path: StrPath) -> None:
