@@ -58,10 +58,13 @@ def report_command(
         Path,
         Opt(
             "--treebank",
-            help=f"Folder with PART/REGISTER{SUFFIX}, trees of the Chinese Treebank's format, and "
-            f"{TYPED_RUNS}",
+            help=f"Folder with PART/REGISTER{SUFFIX}, trees of the Chinese Treebank's format",
         ),
     ] = Path("treebank"),
+    typed_runs: Annotated[
+        Path | None,
+        Opt("--typed-runs", help=f"File of typed runs; the treebank's own is {TYPED_RUNS}"),
+    ] = None,
     part: Annotated[TreebankPart, Opt("--part", help="Part of the treebank")] = TreebankPart.test,
     output: Annotated[
         Path | None, Opt("--output", "-o", help="JSON file to write the figures to")
@@ -81,6 +84,7 @@ def report_command(
             pipeline,
             against=against,
             treebank=treebank,
+            typed_runs=typed_runs,
             part=part,
             output=output,
             force=force,
@@ -95,6 +99,7 @@ def report(
     *,
     against: str | None = None,
     treebank: Path = Path("treebank"),
+    typed_runs: Path | None = None,
     part: TreebankPart = TreebankPart.test,
     output: Path | None = None,
     force: bool = False,
@@ -114,9 +119,9 @@ def report(
     from spacy_structreg.corpora.typed_runs import read_typed_runs
 
     files = register_files(treebank, part)
-    runs = treebank / TYPED_RUNS
+    runs = typed_runs or treebank / TYPED_RUNS
     check_file(output, *files.values(), runs, pipeline, against, force=force)
-    cases = list(read_typed_runs(runs)) if runs.exists() else []
+    cases = list(read_typed_runs(runs)) if typed_runs or runs.exists() else []
     registers = {name: read_register(path) for name, path in files.items()}
     variants = changed_texts([each for register in registers.values() for each in register])
     nlp = load_pipeline(pipeline)

@@ -271,6 +271,9 @@ def test_without_typed_runs(
     assert result.exit_code == 0
     assert "dev, registers" in result.stdout
     assert "small has no typed_runs.txt" in result.stdout
+    arguments = ("--treebank", tmp_path / "small", "--part", "dev")
+    runs = ("--typed-runs", treebank / "typed_runs.txt")
+    assert "2/4" in invoke("report", characters, *arguments, *runs).stdout
 
 
 def test_mistakes(
