@@ -80,7 +80,9 @@ NUMBER = r"[0-9０-９零〇一二三四五六七八九十百千万亿两半几�
 CARDINAL = re.compile(rf"{NUMBER}[多余]?[%％]?|百分之{NUMBER}|{NUMBER}分之{NUMBER}|[0-9]+比[0-9]+")
 ORDINAL = re.compile(rf"第{NUMBER}|首")
 DATE = re.compile(rf"{NUMBER}(?:年|月|日|时|分|点|点半|世纪)")
-NO_DATES = names("一点 十分")  # a little, very
+# Words of the form of numbers and times that are others, too: a little, very, slightly; by all
+# means, in case, to count; names of days, roads and firms; the plant 三七.
+NO_DATES = names("一点 十分 三分 千万 万一 数 五一 六一 七七 八一 三七 三九")
 
 
 @dataclass(frozen=True)
