@@ -479,12 +479,11 @@ def component_factory(
     *,
     assigns: list[str],
     score_weights: dict[str, float | None],
-    requires: Sequence[str] = (),
 ) -> Callable[..., EstimatorPipe]:
     """Register the factory of a component, and return it.
 
-    Types and defaults of its settings are those of the constructor. assigns, requires,
-    score_weights: as of ``Language.factory``.
+    Types and defaults of its settings are those of the constructor. assigns, score_weights: as of
+    ``Language.factory``. None requires tags, as ``nlp.analyze_pipes`` sees no tags of a tokenizer.
     """
     settings = settings_of(component)
 
@@ -504,7 +503,6 @@ def component_factory(
     registered: Callable[..., EstimatorPipe] = Language.factory(
         component.FACTORY,
         assigns=assigns,
-        requires=requires,
         default_config={
             "model": {"@architectures": component.ARCHITECTURE},
             **defaults,
