@@ -116,7 +116,8 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     kept: settings of `keep_analyses`, which are off. calibrations: of margins.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
-    the tokens hold the text itself.
+    the tokens hold the text itself. The sentences that a trained model cuts texts into are those
+    of the Doc.
     """
 
     NAME: ClassVar[str]
@@ -124,7 +125,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
     ALTERNATIVES = "words"
-    WRITES: ClassVar[tuple[str, ...]] = ()
+    WRITES: ClassVar[tuple[str, ...]] = ("sentences",)
     """The annotation that it writes, besides words, by the names of `written_annotation`."""
 
     def __init__(
@@ -240,11 +241,16 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
                 f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
                 "which no Doc can hold; decode the text with errors='replace'"
             ) from error
+        columns: dict[str, Any] = {}
         if words.tags is not None:
-            column: Any = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
-            doc.from_array(["TAG"], column)
+            columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
         if words.heads is not None and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
+        elif self.model.is_trained and self.model.sentences == "punctuation":
+            columns["SENT_START"] = _sentence_starts(doc, self.model.sentence_ends(text))
+        if columns:
+            array: Any = np.stack(list(columns.values()), axis=1)
+            doc.from_array(list(columns), array)
         return doc
 
     @contextmanager
@@ -567,6 +573,22 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
         words.append((first, last))
         end = last
     return FoundWords(np.array(words[:-1], dtype=np.int64).reshape(-1, 2))
+
+
+def _sentence_starts(doc: Doc, ends: Sequence[int]) -> NDArray[np.uint64]:
+    """The values of ``SENT_START`` of all tokens of a Doc.
+
+    ends: of its sentences, in the text. Where one lies within a token, no sentence starts.
+    """
+    starts = np.full(len(doc), -1, dtype=np.int64)
+    starts[:1] = 1
+    if len(ends) > 1:
+        places: Any = doc.to_array(["IDX", "LENGTH"])
+        begins, lengths = places.astype(np.int64).T
+        inner = np.array(ends[:-1])
+        after = np.searchsorted(begins, inner)
+        starts[after[(begins + lengths)[after - 1] <= inner]] = 1
+    return starts.astype(np.uint64)
 
 
 def _write_trees(
