@@ -7,7 +7,6 @@ pipeline is made, so it imports next to nothing.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,12 +17,6 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_structreg.pipeline.constituents.constituency_documents import SPANS_KEY
 
-# What bracket notation writes for brackets, wherever they stand.
-_BRACKETS: Final = {
-    **{"(": "-LRB-", ")": "-RRB-", "[": "-LSB-"},
-    **{"]": "-RSB-", "{": "-LCB-", "}": "-RCB-"},
-}
-_BRACKET: Final = re.compile(r"[()\[\]{}]")
 _NOTHING: Final = "_"
 
 
@@ -267,4 +260,6 @@ class _Trees:
 
 def _escaped(text: str) -> str:
     """A word or label as bracket notation can hold it: without white space and brackets."""
-    return _BRACKET.sub(lambda match: _BRACKETS[match[0]], "".join(text.split()))
+    from spacy_structreg.corpora.brackets import escaped_word
+
+    return escaped_word("".join(text.split()))
