@@ -57,6 +57,8 @@ from spacy_structreg.pipeline.documents import (
     gold_trees,
     gold_words,
     partial_sentence,
+    unknown_stretches,
+    visible_tokens,
 )
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
@@ -435,16 +437,45 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     def correct(self, docs: Sequence[Doc], *, sample: Iterable[Doc] = ()) -> Corrections:
         """Change the weights as little as makes the words of gold Docs come out right, at once.
 
+        What is not known of a Doc (tags, trees, where words end in the spans of the group
+        ``unknown_words``) is taken from the best analysis that has all that is known.
         sample: Docs as the tokenizer makes them; what occurs in them often takes less of a change
             (`Estimator.correct`). Listed words play no part.
-        Raises ValueError if the model is untrained, or learns tags and a word has none.
+        Raises ValueError if the model is untrained.
         """
+        if not self.model.is_trained:
+            raise ValueError("the tokenizer has not been trained, so that it cannot be corrected")
         self.calibrations = {}
         gold, kept = (
-            [each for doc in listed for each in self.gold_sentences(doc)]
+            [each for doc in listed for each in self.gold_sentences(self._completed(doc))]
             for listed in (docs, sample)
         )
         return self.model.correct(gold, sample=kept)
+
+    def _completed(self, doc: Doc) -> Doc:
+        """A gold Doc, or another one with what is not known of it as the model finds it."""
+        words, unknown = visible_tokens(doc), unknown_stretches(doc)
+        is_parsed = self.model.SCHEMA is PARSED
+        lacks_tags = self.model.SCHEMA is TAGGED and not all(word.tag for word in words)
+        if doc.has_annotation("DEP") if is_parsed else not (unknown or lacks_tags):
+            return doc
+        pieces = {i for begin, end in unknown for i in range(begin, end)}
+        spans: list[AnySpan] = [
+            (word.idx, word.idx + len(word), "whole")
+            if i in pieces
+            else (word.idx, word.idx + len(word), "token", word.tag_ or None)
+            for i, word in enumerate(words)
+        ]
+        spans += [
+            (words[begin].idx, words[end - 1].idx + len(words[end - 1]), "edges")
+            for begin, end in unknown
+        ]
+        completed = self(doc.text, user_words=(), spans=spans)
+        # The model cannot be made to find a tag that it does not know, and is to say so.
+        tags = {word.idx: word.tag_ for i, word in enumerate(words) if i not in pieces}
+        for token in completed:
+            token.tag_ = tags.get(token.idx) or token.tag_
+        return completed
 
     def gold_sentences(self, doc: Doc) -> list[Any]:
         """The gold sentences of a gold Doc: one of its words, with their tags if the model learns
