@@ -17,7 +17,7 @@ REQUIREMENT: Final = re.compile(r"([A-Za-z0-9._-]+)(?:\[.*\])?\s*(?:==|>=)\s*([0
 
 
 # Of what these need in turn, versions of their time: they warn of what newer ones deprecate.
-OF_THEIR_TIME: Final = {"click": "8.2.1"}
+OF_THEIR_TIME: Final = {"click": "8.2.1", "pyparsing": "3.2.0"}
 
 
 def lowest_versions(extras: Sequence[str], setup: Path = SETUP) -> Iterator[str]:
