@@ -105,6 +105,14 @@ def test_groups_follow_merged_tokens() -> None:
         assert as_json == [(0, 5), (0, 1), (1, 4), (2, 4), (5, 7), (5, 6)]
 
 
+def test_groups_of_a_doc_that_is_gone_are_as_those_of_spacy() -> None:
+    group = doc_with().spans["constituents"]
+    assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}
+    assert len(group) == len(PHRASES)
+    with pytest.raises(RuntimeError, match="E865"):
+        list(group)
+
+
 @given(st.data())
 def test_groups_follow_all_changes_of_tokens(data: st.DataObject) -> None:
     """Against the characters of constituents and heads, which stay what they are."""

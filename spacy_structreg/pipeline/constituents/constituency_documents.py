@@ -100,8 +100,12 @@ class Constituents(SpanGroup):
 
     def _follow(self) -> None:
         """Find all spans and heads again if the tokens of the Doc have changed."""
+        doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
         before = self._offsets
-        begins, lengths = _columns(self.doc, "IDX", "LENGTH")
+        if doc is None:
+            # What needs a Doc says so.
+            return
+        begins, lengths = _columns(doc, "IDX", "LENGTH")
         if np.array_equal(begins, before):
             return
         self._offsets = begins
