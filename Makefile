@@ -4,9 +4,11 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 PROCESSES ?= auto
 PROJECT ?= projects/quickstart
+EXTRAS ?= test,dev,docs
+PIPELINE_EXTRAS := pipeline,serve
 
 PY := $(VENV)/bin/python
-comma := ,
+LOWEST := $(VENV)-lowest
 METADATA := setup.cfg setup.py pyproject.toml
 SOURCES := $(shell find spacy_structreg -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi')
 
@@ -30,16 +32,19 @@ define install
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build docs \
-	docs-serve pictures screenshots notebooks clean distclean
+.PHONY: help run page quickstart pipeline wheels test test-fast test-thorough test-lowest fingerprints \
+	check build docs docs-serve pictures screenshots notebooks clean distclean
 
 help:
+	@echo "make run            set up, train the Chinese pipeline, and annotate a text: within five minutes"
+	@echo "make page           the same, and open the page of the pipeline in the browser"
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
 	@echo "make quickstart     the same, with all else that $(PROJECT) shows"
 	@echo "make wheels         the same, with sdist and wheel of the package: all three lie in dist then"
 	@echo "make test           set up, then run the tests on all cores: some eight minutes on two"
 	@echo "make test-fast      the same without the slow ones: a minute or two"
 	@echo "make test-thorough  as test, with many more examples of every property"
+	@echo "make test-lowest    as test-fast, in an environment of the lowest versions that are allowed"
 	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
@@ -56,6 +61,16 @@ help:
 
 # Wheels have no time of their own, so that the same sources make the same bytes.
 quickstart pipeline wheels: export SOURCE_DATE_EPOCH ?= 1577836800
+
+run: $(VENV)/.package
+	@$(PY) $(PROJECT)/scripts/build.py $(PROJECT)
+	@$(PY) $(PROJECT)/scripts/show.py $(PROJECT)/training/pipeline/model $(PROJECT)/assets/example.txt --limit 2
+	@echo
+	@echo "make page opens the page of this pipeline in the browser; $(PROJECT)/training/pipeline/model is its folder"
+
+page: $(VENV)/.package
+	@$(PY) $(PROJECT)/scripts/build.py $(PROJECT)
+	$(PY) -m spacy structreg serve $(PROJECT)/training/pipeline/model --open
 
 quickstart: $(VENV)/.package
 	@echo "Running all steps of $(PROJECT)"
@@ -81,6 +96,13 @@ test test-fast test-thorough: export PYTHONDONTWRITEBYTECODE =
 test test-fast test-thorough: build
 	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder \
 		$(SELECTION) $(PYTEST_ARGS)
+
+# Only Python 3.10 and 3.11 have wheels of the lowest numpy.
+test-lowest:
+	@$(MAKE) --no-print-directory VENV=$(LOWEST) CANDIDATES="python3.10 python3.11" $(LOWEST)/.environment
+	@$(LOWEST)/bin/python tests/lowest_versions.py test serve >$(LOWEST)/constraints.txt
+	@PIP_CONSTRAINT=$(abspath $(LOWEST)/constraints.txt) \
+		$(MAKE) --no-print-directory VENV=$(LOWEST) EXTRAS=test,serve test-fast
 
 # Equal before and after a change: no weight and no prediction has moved.
 fingerprints: build
@@ -136,11 +158,11 @@ $(VENV)/.environment:
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
-	$(call install,'.[pipeline]')
+	$(call install,'.[$(PIPELINE_EXTRAS)]')
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
-	$(call install,'.[test$(comma)dev$(comma)docs]')
+	$(call install,'.[$(EXTRAS)]')
 	@touch $@ $(VENV)/.package $(VENV)/.built
 
 $(VENV)/.built: $(SOURCES)

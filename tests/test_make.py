@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lowest_versions import lowest_versions
 
 ROOT = Path(__file__).parent.parent
 CI = ROOT / ".ci" / "run"
@@ -77,9 +78,52 @@ def test_setting_up_shows_what_is_fetched_and_compiled(tmp_path: Path) -> None:
     assert used == "used"
     assert "noise" not in done.stderr
     assert calls(tmp_path) == [
-        "-m pip install --verbose --editable .[pipeline]",
+        "-m pip install --verbose --editable .[pipeline,serve]",
         "-m spacy project run all projects/quickstart",
     ]
+
+
+@pytest.mark.parametrize(
+    ("target", "last"),
+    [
+        ("run", "projects/quickstart/scripts/show.py .* projects/quickstart/assets/.* --limit 2"),
+        ("page", "-m spacy structreg serve projects/quickstart/training/pipeline/model --open"),
+    ],
+)
+def test_a_pipeline_is_built_and_shown(target: str, last: str, tmp_path: Path) -> None:
+    done = make(target, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ("make page opens the page" in done.stdout) == (target == "run")
+    _, build, shown = calls(tmp_path)
+    assert build == "projects/quickstart/scripts/build.py projects/quickstart"
+    assert re.fullmatch(last, shown)
+
+
+def test_the_lowest_versions_have_an_environment_of_their_own(tmp_path: Path) -> None:
+    lowest = tmp_path / "venv-lowest"
+    (lowest / "bin").mkdir(parents=True)
+    (lowest / "bin" / "python").write_text(PIP.format(status=0), "utf-8")
+    (lowest / "bin" / "python").chmod(0o755)
+    (lowest / ".environment").touch()
+    done = make("test-lowest", tmp_path)
+    assert done.returncode == 0, done.stderr
+    constraints, install, tests = (lowest / "bin" / "python.calls").read_text("utf-8").splitlines()
+    assert constraints == "tests/lowest_versions.py test serve"
+    assert install == "-m pip install --verbose --editable .[test,serve]"
+    assert tests.endswith(" -m not slow --hypothesis-profile=fast")
+
+
+def test_lowest_versions_are_those_of_the_metadata(tmp_path: Path) -> None:
+    found = list(lowest_versions(["serve"]))
+    assert {"spacy==3.8.13", "uvicorn==0.30", "h11==0.14"} < set(found)
+    assert not any("pyarrow" in each for each in found)
+    for requirement in ("spacy", "spacy<4"):
+        setup = tmp_path / "setup.cfg"
+        setup.write_text(
+            f"[options]\ninstall_requires =\n    {requirement}\n[options.extras_require]\n", "utf-8"
+        )
+        with pytest.raises(ValueError, match="has no lower bound"):
+            list(lowest_versions([], setup))
 
 
 def test_setting_up_that_fails_says_all_and_goes_no_further(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import EMPTY_TAG, FLAT, Tree, plain_word, read_brackets
+from spacy_structreg.corpora.brackets import EMPTY_TAG, FLAT, Tree, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
 
 
@@ -148,7 +148,7 @@ def label_faults(tree: Tree) -> Iterator[str]:
             if not EMPTY_CATEGORY.fullmatch(node.word or ""):
                 yield f"{node.word!r} is no empty category of the guidelines"
         elif node.is_leaf:
-            tag, signs = category(node), sign_tags(plain_word(node.word or ""))
+            tag, signs = category(node), sign_tags(node.word or "")
             if tag not in TAGS:
                 yield f"{node.label!r} ({node.word}) is no tag of the guidelines"
             if (tag not in signs) if signs else tag == "PU":

@@ -147,7 +147,7 @@ def fit_command(
         for seed, epoch, dev_f in zip(
             figures["seeds"], figures["dev_epochs"], figures[name], strict=True
         ):
-            typer.echo(f"seed {seed}: {name} {dev_f:.4f} at epoch {epoch}")
+            typer.echo(f"seed {seed}: {name} {100 * dev_f:.2f} at epoch {epoch}")
         if beam_loss is not None:
             typer.echo(f"beam_margin {figures['beam_margin']}")
         typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")

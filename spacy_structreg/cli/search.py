@@ -93,7 +93,7 @@ def search_command(
         )
         typer.echo(f"best: {settings_text(best['settings'])}")
         on = dev if folds is None else f"{folds} folds of {train}"
-        typer.echo(f"{output / BEST}: {best['metric']} {best['figure']:.4f} on {on}")
+        typer.echo(f"{output / BEST}: {best['metric']} {100 * best['figure']:.2f} on {on}")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def table_of(lines: Lines, settings: Mapping[str, Any], metric: str, budgets: Se
     rows = []
     for line in sorted(lines, key=_place):
         cells = [_text(line["settings"], name) for name in names]
-        figure = "failed" if line["figure"] is None else f"{line['figure']:.4f}"
+        figure = "failed" if line["figure"] is None else f"{100 * line['figure']:.2f}"
         row = [str(line["trial"]), *cells, figure, str(line.get("epoch", ""))]
         if len(budgets) > 1:
             row.insert(1, f"{budgets[line['round']]:,}")

@@ -32,7 +32,7 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.annotated import Phrase
-from spacy_structreg.pipeline.analyses import USER_DATA
+from spacy_structreg.pipeline.analyses import confidence_of
 from spacy_structreg.pipeline.component import RunsThreads
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     HEADS,
@@ -442,8 +442,8 @@ def _categories(docs: Sequence[Doc | None]) -> pa.Array:
 def _probabilities(docs: Sequence[Doc | None], kind: str) -> pa.Array:
     rows: list[Any] = []
     for doc in docs:
-        kept = {} if doc is None else doc.user_data.get(USER_DATA, {}).get("confidence", {})
-        probabilities = kept.get(kind, (None, None))[1]
+        kept = None if doc is None else confidence_of(doc).get(kind)
+        probabilities = None if kept is None else kept.probabilities
         rows.append(None if probabilities is None else probabilities.astype(np.float32))
     return pa.array(rows, TYPES[PROBABILITIES[kind]])
 

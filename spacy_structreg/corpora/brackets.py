@@ -20,6 +20,7 @@ __all__ = [
     "FLAT",
     "Tree",
     "after_markup",
+    "escaped_word",
     "marks_entities",
     "plain_word",
     "read_brackets",
@@ -44,11 +45,13 @@ SENTENCE_MARKUP = re.compile(r"<(/?)S(?=[\s>])", re.IGNORECASE)
 ENTITY = re.compile("=([A-Z_]+)$")
 ENTITY_IN_LINE = re.compile(r"\(\s*[^\s()]+=[A-Z_]+(?=[\s(]|$)")
 FUNCTION_TAGS = re.compile("^([^-=]+)[-=].*", re.DOTALL)
-# How the notation writes what has a meaning in it.
-ESCAPED = re.compile(r"\\([/*])")
+# How the notation writes what has a meaning in it, wherever in a word it stands.
 BRACKET_NAMES = MappingProxyType(
     {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 )
+NAMES_OF_BRACKETS = MappingProxyType({each: name for name, each in BRACKET_NAMES.items()})
+ESCAPED = re.compile(r"-[LR][RSC]B-|\\([/*])")
+TO_ESCAPE = re.compile(r"[()\[\]{}]|\\(?=[/*])")
 # Deeper lines are indented no further: a chain of n nodes would take n² spaces.
 DEEPEST_INDENT = 100
 
@@ -58,6 +61,7 @@ class Tree:
     """A node of a phrase structure tree: a leaf with a word, or an inner node with children.
 
     label: the category of an inner node ("" for the nameless root of LDC files), the tag of a leaf.
+    word: as it stands in text, `(` for `-LRB-` (`plain_word`).
     Raises ValueError for a node with both children and a word, or with neither.
     """
 
@@ -162,14 +166,14 @@ class Tree:
         indent: None for one line; else each inner node has a line, indented by so many spaces a
         level, and leaves follow their parent or sister on its line.
 
-        Raises ValueError for labels and words that the notation cannot hold: empty ones, those with
-        parentheses (treebanks write `-LRB-` and `-RRB-`), white space, NUL or lone surrogates, and
-        for a nameless node that is not the root.
+        Words are written as `escaped_word` says. Raises ValueError for labels and words that the
+        notation cannot hold: empty ones, those with white space, NUL or lone surrogates, labels
+        with parentheses, and for a nameless node that is not the root.
         """
         return self._bracket(indent, _checked)
 
     def _bracket(self, indent: int | None, symbol: Callable[[str], str]) -> str:
-        """`to_bracket` with labels and words passed through `symbol`."""
+        """`to_bracket` with labels and escaped words passed through `symbol`."""
         parts: list[str] = []
         # Nodes still to write with their depth; None closes a bracket.
         stack: list[tuple[Tree | None, int]] = [(self, 0)]
@@ -185,7 +189,7 @@ class Tree:
             nameless = node.label == "" and depth == 0 and not node.is_leaf
             parts.append("(" if nameless else "(" + symbol(node.label))
             if node.word is not None:
-                parts.append(f" {symbol(node.word)})")
+                parts.append(f" {symbol(escaped_word(node.word))})")
                 continue
             stack.append((None, depth))
             stack.extend((child, depth + 1) for child in reversed(node.children))
@@ -235,7 +239,7 @@ def _checked(symbol: str) -> str:
     if not PLAIN_SYMBOL.fullmatch(symbol):
         raise ValueError(
             f"{symbol!r} cannot be written in bracket notation; labels and words must not be empty "
-            "nor hold parentheses, white space, NUL or lone surrogates"
+            "nor hold white space, NUL or lone surrogates, nor labels parentheses"
         )
     return symbol
 
@@ -266,7 +270,7 @@ class _OpenBracket:
         if self.label is None and not self.children:
             self.label = symbol
         elif self.word is None and not self.children:
-            self.word = symbol
+            self.word = plain_word(symbol)
         else:
             raise ValueError(
                 f"{symbol!r} stands where a bracket must; a leaf is one tag and one word in "
@@ -419,8 +423,16 @@ def tagged_sentences(path: StrPath, *, encoding: str = "utf-8") -> list[list[tup
 
 
 def plain_word(word: str) -> str:
-    r"""A word of the Penn treebanks as it stands in text: `-LRB-` is `(`, and `1\/2` is `1/2`.
+    r"""A word of the notation as it stands in text: `-LRB-` is `(`, and `1\/2` is `1/2`.
 
     The quotes of the Penn Treebank, two backticks and two apostrophes, stay as they are.
     """
-    return BRACKET_NAMES.get(word) or ESCAPED.sub(r"\1", word)
+    return ESCAPED.sub(lambda found: found[1] or BRACKET_NAMES[found[0]], word)
+
+
+def escaped_word(word: str) -> str:
+    r"""A word as the notation writes it, which `plain_word` takes back: `(` is `-LRB-`.
+
+    It gives a word back that has such a name in it, `-LRB-`, with the bracket.
+    """
+    return TO_ESCAPE.sub(lambda found: NAMES_OF_BRACKETS.get(found[0], r"\\"), word)

@@ -1,4 +1,4 @@
-"""Meanings of tags and relations of Chinese treebanks, in a few words of English.
+"""Meanings of tags, phrases and relations of treebanks, in a few words of English.
 
 Sources: as of `corpora.tag_maps`; of tags that came to the Chinese Treebank with web and spoken
 text, and of UD Chinese, the words that bear them.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["RELATION_GLOSSARY", "TAG_GLOSSARY"]
+__all__ = ["PHRASE_GLOSSARY", "RELATION_GLOSSARY", "TAG_GLOSSARY"]
 
 _CTB = {
     "AD": "adverb",
@@ -162,6 +162,56 @@ TAG_GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     }
 )
 """The meanings of tags, by the short name of their treebank."""
+
+PHRASE_GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ADJP": "adjective phrase",
+        "ADVP": "adverb phrase",
+        "CLP": "measure word phrase",
+        "CONJP": "conjunction phrase",
+        "CP": "clause with a complementizer, such as 的, or a particle",
+        "DFL": "disfluency",
+        "DNP": "phrase with associative 的",
+        "DP": "determiner phrase",
+        "DVP": "phrase with 地",
+        "FLAT": "sentence without annotated phrases",
+        "FLR": "filler",
+        "FRAG": "fragment",
+        "INC": "incomplete phrase",
+        "INTJ": "interjection",
+        "IP": "clause",
+        "LCP": "localizer phrase",
+        "LST": "list marker",
+        "NAC": "part of a noun phrase that is no constituent",
+        "NP": "noun phrase",
+        "NX": "head of a complex noun phrase",
+        "OTH": "other phrase",
+        "PP": "prepositional phrase",
+        "PRN": "parenthetical",
+        "PRT": "particle",
+        "QP": "quantifier phrase",
+        "RRC": "reduced relative clause",
+        "S": "simple declarative clause",
+        "SBAR": "clause with a subordinating conjunction",
+        "SBARQ": "direct question with a question word",
+        "SINV": "inverted declarative clause",
+        "SQ": "yes/no question, or the rest of a question behind its question word",
+        "TOP": "root of a tree",
+        "UCP": "coordination of unlike phrases",
+        "VCD": "coordinated verb compound",
+        "VCP": "verb compound with a copula",
+        "VNV": "verb compound such as 是不是 or 看一看",
+        "VP": "verb phrase",
+        "VPT": "verb compound such as 看得见",
+        "VRD": "verb with a resultative or directional verb",
+        "VSB": "verb compound of a modifier and a head",
+        "WHADJP": "adjective phrase with a question word",
+        "WHADVP": "adverb phrase with a question word",
+        "WHNP": "noun phrase with a question word",
+        "WHPP": "prepositional phrase with a question word",
+    }
+)
+"""The meanings of phrase labels of the Chinese and the Penn Treebank."""
 
 RELATION_GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
     {

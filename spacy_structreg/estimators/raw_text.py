@@ -424,7 +424,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
         spans: of the text, if there is but one. No place lies across the end of a sentence.
         """
-        ends = list(map(self._sentence_ends, texts))
+        ends = list(map(self.sentence_ends, texts))
         if not (user_words or spans or self.typed_runs):
             return ends, _NO_LIMITS
         user_words = self.seen_words(user_words)
@@ -518,7 +518,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
         )
 
-    def _sentence_ends(self, text: str) -> list[int]:
+    def sentence_ends(self, text: str) -> list[int]:
+        """The ends of the sentences of a text, as the model takes them one by one."""
         if self.sentences == "punctuation":
             return sentence_ends(text)
         return [len(text)] if text else []

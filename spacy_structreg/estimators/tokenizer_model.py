@@ -17,6 +17,7 @@ from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled, Report
+from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords
 
@@ -37,6 +38,7 @@ class TokenizerModel(Protocol):
     SCHEMA: ClassVar[ExampleSchema[Any]]
     PRIMARY: str
     learning: AnyLearning
+    sentences: Sentences
     epochs: int
     patience: int | None
     n_models: int
@@ -93,6 +95,8 @@ class TokenizerModel(Protocol):
         n_threads: int = 1,
         user_words: AnyWords | None = None,
     ) -> Iterator[NDArray[np.int64]]: ...
+
+    def sentence_ends(self, text: str) -> list[int]: ...
 
     @property
     def can_adapt(self) -> bool: ...

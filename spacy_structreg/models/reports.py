@@ -86,7 +86,7 @@ class Progress:
         if self._lines:
             print(self._line(report), file=sys.stderr, flush=True)
         if report.primary is not None:
-            self._bar.set_postfix({f"dev_{self._primary}": f"{report.primary:.4f}"})
+            self._bar.set_postfix({f"dev_{self._primary}": f"{100 * report.primary:.2f}"})
         self._bar.update()
 
     def _line(self, report: EpochReport[Any]) -> str:
@@ -94,6 +94,6 @@ class Progress:
         if self._n_models > 1:
             parts[0] = f"model {report.model} of {self._n_models}, {parts[0]}"
         if report.primary is not None:
-            parts.append(f"dev_{self._primary} {report.primary:.4f}")
+            parts.append(f"dev_{self._primary} {100 * report.primary:.2f}")
         parts.append(f"{report.seconds:.1f} s")
         return ", ".join(parts)

@@ -62,13 +62,14 @@ def _generator(state: dict[str, Any]) -> np.random.Generator:
         raise ValueError(f"it was trained with the generator {state['kind']!r}, not PCG64")
     if field(state, "has_uint32", int) not in (0, 1):
         raise ValueError("the state of its random generator is unusable")
+    numbers = {name: int(field(state, name, str), 16) for name in ("state", "inc")}
+    # Of these, numpy before version 2 takes negative ones.
+    if min(numbers.values()) < 0:
+        raise ValueError(f"the state of its random generator is unusable: {numbers}")
     try:
         bits.state = {
             "bit_generator": "PCG64",
-            "state": {
-                "state": int(field(state, "state", str), 16),
-                "inc": int(field(state, "inc", str), 16),
-            },
+            "state": {"state": numbers["state"], "inc": numbers["inc"]},
             "has_uint32": field(state, "has_uint32", int),
             "uinteger": field(state, "uinteger", int),
         }

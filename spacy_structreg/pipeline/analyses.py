@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -108,15 +108,31 @@ def register_analyses(prefix: str = "") -> None:
 
 
 def analyses_of(doc: Doc) -> Analyses:
-    """Alternatives and confidence of a Doc, as they were kept; empty if none were."""
-    kept = doc.user_data.get(USER_DATA, {})
+    """Alternatives and confidence of a Doc, as they were kept; empty if none were.
+
+    What is of tokens is left out once tokens have been merged or split.
+    """
     return Analyses(
         {
             kind: [[_alternative(kind, *each) for each in of_sentence] for of_sentence in listed]
-            for kind, listed in kept.get("alternatives", {}).items()
+            for kind, listed in _kept(doc, "alternatives", of_text="words")
         },
-        {kind: Confidence(*arrays) for kind, arrays in kept.get("confidence", {}).items()},
+        confidence_of(doc),
     )
+
+
+def confidence_of(doc: Doc) -> dict[str, Confidence]:
+    """The confidence alone, as of `analyses_of`."""
+    return {
+        kind: Confidence(*arrays) for kind, arrays in _kept(doc, "confidence", of_text="boundaries")
+    }
+
+
+def _kept(doc: Doc, part: str, *, of_text: str) -> Iterator[tuple[str, list[Any]]]:
+    """What was kept of each kind and holds still. of_text: the kind that knows no tokens."""
+    for kind, (n_tokens, content) in doc.user_data.get(USER_DATA, {}).get(part, {}).items():
+        if n_tokens == len(doc) or kind == of_text:
+            yield kind, content
 
 
 def _alternative(kind: str, score: float, start: int, end: int, of: Sequence[Any]) -> Alternative:
@@ -221,7 +237,7 @@ class KeepsAnalyses:
 
 def keep(doc: Doc, part: str, kind: str, content: list[Any]) -> None:
     """Write what was found to ``doc.user_data``. part: ``"alternatives"`` or ``"confidence"``."""
-    doc.user_data.setdefault(USER_DATA, {}).setdefault(part, {})[kind] = content
+    doc.user_data.setdefault(USER_DATA, {}).setdefault(part, {})[kind] = [len(doc), content]
 
 
 def packed_parts(model: bytes, calibration: bytes) -> bytes:

@@ -350,15 +350,21 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
         correct: do not train, but `correct`; the loss is the number of sentences that still come
             out wrong. To be asked for with
             ``nlp.update(…, component_cfg={name: {"correct": True}})``.
-        Raises ValueError for a label that was not there when training began, and as
-        `check_learns_from_batches`.
+        Raises ValueError for a label that was not there when training began, for examples without
+        anything to correct, and as `check_learns_from_batches`.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
         if correct:
-            losses[self.name] += len(self.correct(examples).wrong)
+            found = self.correct(examples)
+            if not found.n_sentences:
+                raise ValueError(
+                    f"the pipe {self.name!r} is to be corrected, but the examples have no gold "
+                    "annotation for it; add it, or leave the pipe out of component_cfg"
+                )
+            losses[self.name] += len(found.wrong)
             return losses
         check_learns_from_batches(self.estimator.learning)
         learned: list[Any] = []
@@ -479,12 +485,11 @@ def component_factory(
     *,
     assigns: list[str],
     score_weights: dict[str, float | None],
-    requires: Sequence[str] = (),
 ) -> Callable[..., EstimatorPipe]:
     """Register the factory of a component, and return it.
 
-    Types and defaults of its settings are those of the constructor. assigns, requires,
-    score_weights: as of ``Language.factory``.
+    Types and defaults of its settings are those of the constructor. assigns, score_weights: as of
+    ``Language.factory``. None requires tags, as ``nlp.analyze_pipes`` sees no tags of a tokenizer.
     """
     settings = settings_of(component)
 
@@ -504,7 +509,6 @@ def component_factory(
     registered: Callable[..., EstimatorPipe] = Language.factory(
         component.FACTORY,
         assigns=assigns,
-        requires=requires,
         default_config={
             "model": {"@architectures": component.ARCHITECTURE},
             **defaults,

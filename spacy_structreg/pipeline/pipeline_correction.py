@@ -10,8 +10,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.estimators.joint.parsed_schema import PARSED
-from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.evaluation import given_doc, has_space
@@ -27,15 +25,6 @@ from spacy_structreg.pipeline.task import (
 
 __all__ = ["ChangedDoc", "changed_docs", "correct_pipeline"]
 
-# What a tokenizer needs besides words, by the schema of its model.
-_NEEDED: Final = (
-    (
-        TAGGED,
-        ": the tokenizer learns words with their tags; write these, as in 书_NN of segmented text "
-        "or 书/NN of partial annotation",
-    ),
-    (PARSED, ": the tokenizer learns words with their tags and trees; write these in CoNLL-U"),
-)
 # Attributes of tokens that are shown where they change.
 _SHOWN: Final = ("tag_", "pos_", "dep_", "head", "ent_iob_", "ent_type_")
 
@@ -63,12 +52,15 @@ def correct_pipeline(
                 f"{', '.join(parts) or 'another pipeline'}"
             )
     found = {}
+    wanted = []
     for name, part in parts.items():
         task = task_of(part)
         if task is None or (names is not None and name not in names):
             continue
+        wanted.append(f"{task.predicts} for {name}")
         task.align_gold(nlp, gold)
-        chosen = [doc for doc in gold if task.has_gold(doc)]
+        # Of words without tags, a tokenizer that tags can learn, too.
+        chosen = [doc for doc in gold if name == TOKENIZER or task.has_gold(doc)]
         if not chosen:
             continue
         try:
@@ -81,12 +73,11 @@ def correct_pipeline(
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     if not any(each.n_sentences for each in found.values()):
-        asked = names or list(parts)
-        schema = getattr(parts[TOKENIZER].estimator, "SCHEMA", None) if TOKENIZER in asked else None
         raise ValueError(
-            "the corrections have no annotation that a model of spacy_structreg in the pipeline "
-            f"could learn from ({', '.join(asked) or 'it has none'})"
-            + next((cure for known, cure in _NEEDED if known is schema), "")
+            "the corrections have nothing that a model of the pipeline could learn from; give a "
+            f"corpus with {' or '.join(wanted)}"
+            if wanted
+            else "the pipeline has no model of spacy_structreg"
         )
     return found
 

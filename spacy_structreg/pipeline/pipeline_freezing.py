@@ -9,7 +9,8 @@ import numpy as np
 from spacy.language import Language
 
 from spacy_structreg.learn.freezing import Bits
-from spacy_structreg.pipeline.task import parts_of
+from spacy_structreg.pipeline.task import TOKENIZER, parts_of
+from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
 
 def models_to_freeze(nlp: Language) -> dict[str, Any]:
@@ -34,7 +35,8 @@ def put_frozen(
     """Put frozen models into a pipeline in the places of others.
 
     models: not frozen, by place. prune: of each place (`StoredModel.freeze`). If one of them cannot
-    be frozen, ValueError is raised and nothing is changed.
+    be frozen, ValueError is raised and nothing is changed. Pipes that train a tokenizer are removed
+    with that.
     """
     frozen = {}
     for place, model in models.items():
@@ -45,6 +47,10 @@ def put_frozen(
     for place, part in parts_of(nlp):
         if place in frozen:
             part.estimator = frozen[place]
+    if TOKENIZER in frozen:
+        for name, pipe in nlp.components:
+            if isinstance(pipe, TokenizerTrainer):
+                nlp.remove_pipe(name)
 
 
 def weight_of_share(model: Any, share: float) -> float:

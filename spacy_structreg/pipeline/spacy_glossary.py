@@ -1,4 +1,4 @@
-"""Meanings of our tags, relations and figures, for ``spacy.explain``."""
+"""Meanings of our tags, phrases, relations and figures, for ``spacy.explain``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from functools import cache
 
 from spacy.glossary import GLOSSARY
 
-from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
+from spacy_structreg.corpora.tag_glossary import PHRASE_GLOSSARY, RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
 
 @cache
 def extend_glossary() -> None:
-    """Let ``spacy.explain`` know tags and relations of Chinese treebanks, and keys of figures.
+    """Let ``spacy.explain`` know tags, phrases and relations of treebanks, and keys of figures.
 
     What spaCy explains stays, as it was, at the beginning; behind it stand the meanings that the
     tag has in treebanks (`corpora.tag_glossary`), each with their names in brackets: ``ng`` is
@@ -30,5 +30,6 @@ def extend_glossary() -> None:
             if before is None or meaning not in before
         ]
         GLOSSARY[tag] = "; ".join([*([] if before is None else [before]), *new])
-    for key, meaning in [*RELATION_GLOSSARY.items(), *SCORE_GLOSSARY.items()]:
-        GLOSSARY.setdefault(key, meaning)
+    for glossary in (PHRASE_GLOSSARY, RELATION_GLOSSARY, SCORE_GLOSSARY):
+        for key, meaning in glossary.items():
+            GLOSSARY.setdefault(key, meaning)

@@ -57,6 +57,8 @@ from spacy_structreg.pipeline.documents import (
     gold_trees,
     gold_words,
     partial_sentence,
+    unknown_stretches,
+    visible_tokens,
 )
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
@@ -116,7 +118,8 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     kept: settings of `keep_analyses`, which are off. calibrations: of margins.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
-    the tokens hold the text itself.
+    the tokens hold the text itself. The sentences that a trained model cuts texts into are those
+    of the Doc.
     """
 
     NAME: ClassVar[str]
@@ -124,7 +127,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
     ALTERNATIVES = "words"
-    WRITES: ClassVar[tuple[str, ...]] = ()
+    WRITES: ClassVar[tuple[str, ...]] = ("sentences",)
     """The annotation that it writes, besides words, by the names of `written_annotation`."""
 
     def __init__(
@@ -240,11 +243,16 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
                 f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
                 "which no Doc can hold; decode the text with errors='replace'"
             ) from error
+        columns: dict[str, Any] = {}
         if words.tags is not None:
-            column: Any = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
-            doc.from_array(["TAG"], column)
+            columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
         if words.heads is not None and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
+        elif self.model.is_trained and self.model.sentences == "punctuation":
+            columns["SENT_START"] = _sentence_starts(doc, self.model.sentence_ends(text))
+        if columns:
+            array: Any = np.stack(list(columns.values()), axis=1)
+            doc.from_array(list(columns), array)
         return doc
 
     @contextmanager
@@ -430,16 +438,45 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     def correct(self, docs: Sequence[Doc], *, sample: Iterable[Doc] = ()) -> Corrections:
         """Change the weights as little as makes the words of gold Docs come out right, at once.
 
+        What is not known of a Doc (tags, trees, where words end in the spans of the group
+        ``unknown_words``) is taken from the best analysis that has all that is known.
         sample: Docs as the tokenizer makes them; what occurs in them often takes less of a change
             (`Estimator.correct`). Listed words play no part.
-        Raises ValueError if the model is untrained, or learns tags and a word has none.
+        Raises ValueError if the model is untrained.
         """
+        if not self.model.is_trained:
+            raise ValueError("the tokenizer has not been trained, so that it cannot be corrected")
         self.calibrations = {}
         gold, kept = (
-            [each for doc in listed for each in self.gold_sentences(doc)]
+            [each for doc in listed for each in self.gold_sentences(self._completed(doc))]
             for listed in (docs, sample)
         )
         return self.model.correct(gold, sample=kept)
+
+    def _completed(self, doc: Doc) -> Doc:
+        """A gold Doc, or another one with what is not known of it as the model finds it."""
+        words, unknown = visible_tokens(doc), unknown_stretches(doc)
+        is_parsed = self.model.SCHEMA is PARSED
+        lacks_tags = self.model.SCHEMA is TAGGED and not all(word.tag for word in words)
+        if doc.has_annotation("DEP") if is_parsed else not (unknown or lacks_tags):
+            return doc
+        pieces = {i for begin, end in unknown for i in range(begin, end)}
+        spans: list[AnySpan] = [
+            (word.idx, word.idx + len(word), "whole")
+            if i in pieces
+            else (word.idx, word.idx + len(word), "token", word.tag_ or None)
+            for i, word in enumerate(words)
+        ]
+        spans += [
+            (words[begin].idx, words[end - 1].idx + len(words[end - 1]), "edges")
+            for begin, end in unknown
+        ]
+        completed = self(doc.text, user_words=(), spans=spans)
+        # The model cannot be made to find a tag that it does not know, and is to say so.
+        tags = {word.idx: word.tag_ for i, word in enumerate(words) if i not in pieces}
+        for token in completed:
+            token.tag_ = tags.get(token.idx) or token.tag_
+        return completed
 
     def gold_sentences(self, doc: Doc) -> list[Any]:
         """The gold sentences of a gold Doc: one of its words, with their tags if the model learns
@@ -568,6 +605,22 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
         words.append((first, last))
         end = last
     return FoundWords(np.array(words[:-1], dtype=np.int64).reshape(-1, 2))
+
+
+def _sentence_starts(doc: Doc, ends: Sequence[int]) -> NDArray[np.uint64]:
+    """The values of ``SENT_START`` of all tokens of a Doc.
+
+    ends: of its sentences, in the text. Where one lies within a token, no sentence starts.
+    """
+    starts = np.full(len(doc), -1, dtype=np.int64)
+    starts[:1] = 1
+    if len(ends) > 1:
+        places: Any = doc.to_array(["IDX", "LENGTH"])
+        begins, lengths = places.astype(np.int64).T
+        inner = np.array(ends[:-1])
+        after = np.searchsorted(begins, inner)
+        starts[after[(begins + lengths)[after - 1] <= inner]] = 1
+    return starts.astype(np.uint64)
 
 
 def _write_trees(

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 # A training corpus of fewer Chinese words says nothing about them.
 _LEAST_LEARNED: Final = 20
-# As many Chinese words, of one character each, are seen at least before a warning.
-_LEAST_SEEN: Final = 8
+# So many different characters, each a token, are seen at least before a warning: twice as many as
+# are found in a row in our treebank.
+_LEAST_SEEN: Final = 32
 # How often so many in a row may be found in text like that of the training corpus.
-_CHANCE: Final = 1e-2
+_CHANCE: Final = 1e-6
 # A model of single characters that has seen so many of them, and no word, will see none.
-_ENOUGH: Final = 1000
+_ENOUGH: Final = 300
 
 
 class WordCheck:
@@ -30,19 +31,19 @@ class WordCheck:
     Of each of the two, words and tags, at most once; it belongs to one pipe in one process.
     pipe: its name.
 
-    A model of words meets single characters if the first Chinese tokens of all Docs, eight or more,
-    have one character each, and so many together would come up by chance less than once in a
-    hundred times: if s is the share of the Chinese words of the training corpus that have several
-    characters, n tokens with (1 - s)ⁿ ≤ 0.01. A model of single characters, to which s is 0, meets
-    words at the first Chinese token of several characters. Models that have learned from less than
-    20 Chinese words warn of neither.
+    A model of words meets single characters if the first Chinese tokens of all Docs have one
+    character each, 32 or more different ones, and so many together would come up by chance less
+    than once in a million times: if s is the share of the Chinese words of the training corpus that
+    have several characters, n characters with (1 - s)ⁿ ≤ 10⁻⁶. A Doc of one Chinese token says
+    nothing. A model of single characters, to which s is 0, meets words at the first Chinese token
+    of several characters. Models that have learned from less than 20 Chinese words warn of neither.
     """
 
     def __init__(self, pipe: str) -> None:
         self._pipe = pipe
         self._counts: WordCounts | None = None
         self._words_are_known = self._tags_are_known = False
-        self._n_single = 0
+        self._single: set[str] = set()
 
     def words(self, docs: Iterable[Doc], counts: WordCounts) -> None:
         """Look at the words of Docs. counts: of the training corpus of the model."""
@@ -50,31 +51,33 @@ class WordCheck:
             # The model is another one than before.
             self._counts = counts
             self._words_are_known = counts.han < _LEAST_LEARNED
-            self._n_single = 0
+            self._single = set()
         if not self._words_are_known:
             self._look(docs, counts)
 
     def _look(self, docs: Iterable[Doc], counts: WordCounts) -> None:
         from spacy_structreg.models.word_counts import is_han
 
-        for text in (token.text for doc in docs for token in doc):
-            if not is_han(text):
-                continue
-            if len(text) > 1:
+        for doc in docs:
+            chinese = [token.text for token in doc if is_han(token.text)]
+            several = next((text for text in chinese if len(text) > 1), None)
+            if several is not None:
                 if not counts.long:
                     self._warn(
                         "learned from single characters, but is given words, such as "
-                        f"{text!r:.40}; "
+                        f"{several!r:.40}; "
                         'set segmenter = "char" in [nlp.tokenizer] of the pipeline, which then '
                         "parts all characters, or train the pipe on words"
                     )
                 self._words_are_known = True
                 return
-            self._n_single += 1
+            if len(chinese) > 1:
+                self._single.update(chinese)
         share = counts.share_of_long
+        n_single = len(self._single)
         if not share:
-            self._words_are_known = self._n_single >= _ENOUGH
-        elif self._n_single >= _LEAST_SEEN and (1 - share) ** self._n_single <= _CHANCE:
+            self._words_are_known = n_single >= _ENOUGH
+        elif n_single >= _LEAST_SEEN and (1 - share) ** n_single <= _CHANCE:
             self._warn(
                 f"learned from words, of which {share:.0%} have several characters, but is given "
                 "single characters, as by spaCy's own tokenizer of Chinese; let the pipeline have "

@@ -100,7 +100,7 @@ def _analyses(doc: Doc) -> dict[str, Any]:
     analyses = analyses_of(doc)
     found: dict[str, Any] = {}
     for kind, confidence in analyses.confidence.items():
-        if len(confidence.margins) != len(doc) or kind == "boundaries":
+        if kind == "boundaries":
             continue
         if confidence.probabilities is None:
             found.setdefault("margins", {})[kind] = _finite(confidence.margins)

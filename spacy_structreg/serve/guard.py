@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import time
 from collections.abc import Collection
 from typing import Final
@@ -114,7 +115,16 @@ class Guard:
                 "no_json",
                 "the body must be JSON, with the header content-type: application/json",
             )
+        if headers.get(b"content-encoding", b"identity").strip().lower() != b"identity":
+            raise RequestError(
+                415,
+                "encoded",
+                "the body must not be compressed; send it as it is, without content-encoding",
+            )
         body = await self._body(headers, receive)
+        # Python's own reader takes UTF-16 and UTF-32 as well, whatever the standard says.
+        if not json.detect_encoding(body).startswith("utf-8"):
+            raise RequestError(400, "bad_request", "the body must be JSON in UTF-8")
         given = False
 
         async def replay() -> Message:

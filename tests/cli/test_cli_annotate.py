@@ -46,7 +46,7 @@ def test_a_run_on_processes_of_this_machine(
     said_besides = [line for line in done.stderr.splitlines() if " - distributed." not in line]
     assert re.fullmatch(r"(Dashboard: http://127\.0\.0\.1:\d+/status)?", "\n".join(said_besides))
     rows = pq.read_table(shard).to_pylist()
-    assert list(rows[0]) == ["file", "record", "word_starts", "word_ends"]
+    assert list(rows[0]) == ["file", "record", "word_starts", "word_ends", "sentence_starts"]
     docs = spacy.load(pipeline).pipe(lines)
     assert [row["word_starts"] for row in rows] == [[token.idx for token in doc] for doc in docs]
     again = invoke("annotate", pipeline, texts, tmp_path / "out", "--no-text")

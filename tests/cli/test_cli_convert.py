@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -90,6 +91,25 @@ def test_brackets_become_docs_with_trees(tmp_path: Path, invoke: Callable[..., R
     assert [token.head.i for token in second] == [1, 2, 2, 2]
     # Without function tags, it is not known what a phrase is to a verb.
     assert [token.dep_ for token in second] == ["compound:nn", "dep", "ROOT", "aux:asp"]
+
+
+@pytest.mark.parametrize("extension", ["spacy", "txt", "conllu"])
+def test_words_of_trees_are_those_of_the_text(
+    extension: str, tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    trees = (
+        r"(IP (NR 張三) (PRN (PU -LRB-) (VV 笑) (PU -RRB-)) (NN f-LSB-1-RSB-) (CD 1\/2) (PU （))"
+    )
+    source, output = write(tmp_path / "trees.mrg", trees), tmp_path / f"trees.{extension}"
+    options = [] if extension == "txt" else ["--head-rules", "ctb"]
+    assert invoke("convert", source, output, *options).exit_code == 0
+    words = ["張三", "(", "笑", ")", "f[1]", "1/2", "（"]
+    if extension == "spacy":
+        assert words_of(docs_of(output)) == [words]
+        return
+    text = output.read_text("utf-8")
+    found = text.split() if extension == "txt" else re.findall(r"(?m)^\d+\t([^\t]+)", text)
+    assert found == words
 
 
 def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:

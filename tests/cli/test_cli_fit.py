@@ -74,7 +74,7 @@ def test_the_estimator_is_what_trains(
         "dev_epochs": [scores.index(max(scores)) + 1],
         "dev_seg_f": [max(scores)],
     }
-    assert f"seed 3: dev_seg_f {max(scores):.4f}" in done.stdout
+    assert f"seed 3: dev_seg_f {100 * max(scores):.2f}" in done.stdout
 
 
 def test_a_margin_is_tuned_for_models_with_a_beam(

@@ -95,7 +95,7 @@ def test_each_trial_is_a_training_by_fit(folder: Path, invoke: Invoke, tmp_path:
     best = max(lines, key=lambda line: (line["figure"], -line["trial"]))
     done = fit(output / "best.cfg", tmp_path / "best", **corpora)
     assert (done["dev_epochs"], done["dev_seg_f"]) == ([best["epoch"]], [best["figure"]])
-    assert f"best.cfg: seg_f {best['figure']:.4f}" in result.stdout
+    assert f"best.cfg: seg_f {100 * best['figure']:.2f}" in result.stdout
 
 
 def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
@@ -123,7 +123,7 @@ def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
         assert [each["figures"]["seg_f"] for each in line["folds"]] == figures
         assert line["figure"] == pytest.approx(sum(figures) / 4)
     best = max(line["figure"] for line in lines)
-    assert f"best.cfg: seg_f {best:.4f} on 4 folds of {train}" in result.stdout
+    assert f"best.cfg: seg_f {100 * best:.2f} on 4 folds of {train}" in result.stdout
     again = invoke(*command, "--folds", 3)
     assert again.exit_code == 1
     assert "another folds" in again.output
@@ -308,7 +308,7 @@ def test_table_and_picture(folder: Path, invoke: Invoke, tmp_path: Path) -> None
     assert rows[0] == [
         *(str(lines[-1]["trial"]), "9"),
         *(str(value) for value in dict(sorted(lines[-1]["settings"].items())).values()),
-        *(f"{lines[-1]['figure']:.4f}", str(lines[-1]["epoch"])),
+        *(f"{100 * lines[-1]['figure']:.2f}", str(lines[-1]["epoch"])),
     ]
     drawn = plot.read_text("utf-8")
     assert all(word in drawn for word in ("aggressiveness", "dropout", "seg_f", "round 3"))

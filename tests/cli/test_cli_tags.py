@@ -217,8 +217,7 @@ def test_tags_of_given_words(
 def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> None:
     """Behind spaCy's characters, a word of one character is right if its tag is."""
     nlp = load_pipeline(str(tagging))
-    with pytest.warns(UserWarning, match="'tagger' learned from words"):
-        found = score(nlp, corpus)
+    found = score(nlp, corpus)
     assert found.figures["joint_p"] is not None
     counts = found.counts
     assert 0 < counts["joint_correct"] <= counts["correct"] < counts["gold"]

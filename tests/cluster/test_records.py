@@ -145,6 +145,8 @@ def test_parquet_of_several_row_groups_and_types_of_text(tmp_path: Path, kind: s
         texts = texts.dictionary_encode()
     else:
         texts = texts.cast(pa.string_view() if kind == "string_view" else kind)
+    if kind == "string_view" and int(pa.__version__.partition(".")[0]) < 21:
+        pytest.skip("pyarrow writes such files from 21 on")
     table = pa.table({"text": texts, "id": pa.array(range(len(texts)), pa.int32())})
     file = tmp_path / "a.parquet"
     pq.write_table(table, file, row_group_size=7)

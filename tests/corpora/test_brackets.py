@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora.brackets import (
     Tree,
+    escaped_word,
     marks_entities,
     plain_word,
     read_brackets,
@@ -78,7 +79,11 @@ trees = named_trees | st.builds(lambda tree: Tree("", (tree,)), named_trees)
 def recursive_bracket(tree: Tree) -> str:
     """The notation, by its obvious definition."""
     if tree.word is not None:
-        return f"({tree.label} {tree.word})"
+        names = dict(zip("()[]{}", ["LRB", "RRB", "LSB", "RSB", "LCB", "RCB"], strict=True))
+        word = "".join(f"-{names[each]}-" if each in names else each for each in tree.word)
+        for escaped in ("\\/", "\\*"):
+            word = word.replace(escaped, "\\" + escaped)
+        return f"({tree.label} {word})"
     return f"({tree.label} {' '.join(map(recursive_bracket, tree.children))})"
 
 
@@ -102,7 +107,7 @@ class TestReading:
                 ),
             ),
             node("", node("FRAG", node("NP", leaf("-NONE-", "*")), leaf("PU", "。"))),
-            node("", node("NP", leaf("NT-SHORT", "今"), leaf("-LRB-", "-LRB-"))),
+            node("", node("NP", leaf("NT-SHORT", "今"), leaf("-LRB-", "("))),
         ]
         assert read(tmp_path, LDC_FILE) == expected
         assert read(tmp_path, LDC_FILE.replace("\n", "\r\n"), "gb18030") == expected
@@ -246,7 +251,6 @@ class TestTrees:
         "tree",
         [
             leaf("NN", "a b"),
-            leaf("NN", "("),
             leaf("NN", ""),
             leaf("", "书"),
             leaf("NN", "\0"),
@@ -354,7 +358,7 @@ def test_tagged_sentences(tmp_path: Path) -> None:
     assert tagged_sentences(path) == [
         [("欢迎", "VV"), ("读者", "NN")],
         [("。", "PU")],
-        [("今", "NT"), ("-LRB-", "-LRB-")],
+        [("今", "NT"), ("(", "-LRB-")],
     ]
 
 
@@ -425,8 +429,26 @@ def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Pat
     [
         *(("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-LCB-", "{")),
         *(("-RCB-", "}"), (r"1\/2", "1/2"), (r"\*\*", "**"), (r"a\b", r"a\b"), ("``", "``")),
-        ("x-LRB-", "x-LRB-"),
+        *(("x-LRB-", "x("), ("-LRB--RRB-", "()"), (":-RRB-", ":)"), (r"\\\/", r"\\/")),
+        *(("-LXB-", "-LXB-"), ("-lrb-", "-lrb-")),
     ],
 )
 def test_words_as_they_stand_in_text(escaped: str, plain: str) -> None:
     assert plain_word(escaped) == plain
+    assert plain_word(escaped_word(plain)) == plain
+
+
+@given(st.text(st.sampled_from("()[]{}\\/*-LRx（［")))
+def test_words_come_back_from_the_notation(word: str) -> None:
+    escaped = escaped_word(word)
+    assert not set("()[]{}") & set(escaped)
+    assert plain_word(escaped) == word
+
+
+def test_trees_have_words_as_they_stand_in_text(tmp_path: Path) -> None:
+    (tree,) = read(tmp_path, r"(NP (NR 张三) (PRN (-LRB- -LRB-) (VV 笑[x]) (PU -RRB-)) (CD 1\/2))")
+    pairs = [("张三", "NR"), ("(", "-LRB-"), ("笑[x]", "VV"), (")", "PU"), ("1/2", "CD")]
+    assert tree.tagged_words() == pairs
+    written = "(NP (NR 张三) (PRN (-LRB- -LRB-) (VV 笑-LSB-x-RSB-) (PU -RRB-)) (CD 1/2))"
+    assert tree.to_bracket() == written
+    assert read(tmp_path, written) == [tree]

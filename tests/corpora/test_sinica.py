@@ -87,7 +87,7 @@ def test_which_part_is_the_head(tmp_path: Path, parts: str, head: int) -> None:
         ("Nab:貓", "(Nab 貓)"),
         # What would be part of the notation elsewhere.
         ("NP(Head:Nab:#)", "(NP (Nab #))"),
-        ("NP(Head:Nab:]|Head:Nab:　)", "(NP (Nab ]) (Nab 　))"),
+        ("NP(Head:Nab:]|Head:Nab:　)", "(NP (Nab -RSB-) (Nab 　))"),
     ],
 )
 def test_what_a_tree_comes_to(tmp_path: Path, tree: str, left: str) -> None:

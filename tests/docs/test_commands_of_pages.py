@@ -43,7 +43,7 @@ def check(command: Command) -> None:
                 names, given = parse(SPACY, there)
             if names[:2] == ["project", "run"]:
                 # That of the process is the default, and absolute.
-                folder = given["project_dir"]
+                folder = Path(given["project_dir"])
                 folder = command.folder / ("" if folder.is_absolute() else folder)
                 check_project(folder, given["subcommand"])
         case ["python", "-m", "pytest" | "pip", *_] | ["pip", "install", *_] | ["export", *_]:
@@ -53,8 +53,9 @@ def check(command: Command) -> None:
         case ["python", script, *_]:
             assert (command.folder / script).exists(), script
         case ["make", *arguments]:
-            targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
-            assert {word for word in arguments if "=" not in word} <= {*targets}
+            makefile = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", "")
+            (targets,) = re.findall(r"^\.PHONY: (.*)", makefile, re.M)
+            assert {word for word in arguments if "=" not in word} <= {*targets.split()}
         # Those that ask the service are run by tests/serve/test_serve_page.py.
         case ["head" | "curl", *_] | ["dask", "scheduler" | "worker", *_]:
             pass

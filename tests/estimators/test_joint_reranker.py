@@ -63,7 +63,7 @@ def test_the_best_sum_of_scores_wins(model: JointReranker, weight: float, n_best
         text = text_of(sentence)
         listed = model.characters.nbest(text, n_best)
         # Sentences within a text are ranked apart.
-        if len(model.characters._sentence_ends(text)) > 1:
+        if len(model.characters.sentence_ends(text)) > 1:
             continue
         ranked = sorted(
             ((weight * score + score_of_words(model.words, each), each) for score, each in listed),

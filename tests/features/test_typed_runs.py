@@ -12,7 +12,7 @@ from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.brackets import plain_word, tagged_sentences
+from spacy_structreg.corpora.brackets import tagged_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
 from spacy_structreg.corpora.typed_runs import read_typed_runs
@@ -424,7 +424,7 @@ def test_the_treebank_is_not_contradicted() -> None:
     n_runs = 0
     for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
         for sentence in tagged_sentences(path):
-            words = [plain_word(word) for word, _ in sentence]
+            words = [word for word, _ in sentence]
             text = "".join(
                 word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
             )

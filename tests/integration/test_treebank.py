@@ -80,7 +80,7 @@ def sentences_of(path: Path) -> list[Bracketed]:
             found.append(
                 Bracketed(
                     [
-                        (word, tag.partition("=")[0])
+                        ({"-LRB-": "(", "-RRB-": ")"}.get(word, word), tag.partition("=")[0])
                         for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
                         if tag != "-NONE-"
                     ],

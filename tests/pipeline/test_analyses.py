@@ -311,6 +311,27 @@ def test_docs_are_stored_and_copied_with_it(pipes: bytes) -> None:
         assert isinstance(other._.structreg.alternatives["heads"][0][0].of[0], tuple)
 
 
+def test_what_is_of_tokens_goes_with_them(segmenter: bytes, pipes: bytes) -> None:
+    nlp = of_pipes(pipes, alternatives=2, confidence=True)
+    tokenizer = with_tokenizer(segmenter).tokenizer
+    tokenizer.keep_analyses(alternatives=2, confidence=True)
+    nlp.tokenizer = tokenizer
+    tokenizer.vocab = nlp.vocab
+    for change in ("merge", "split"):
+        doc = nlp("小王看旧书。")
+        before = doc._.structreg
+        assert before.confidence.keys() == {"boundaries", "words", "tags", "heads"}
+        token = max(doc, key=len)
+        with doc.retokenize() as retokenizer:
+            if change == "merge":
+                retokenizer.merge(doc[:2])
+            else:
+                retokenizer.split(token, list(token.text), [token] * len(token))
+        after = doc._.structreg
+        assert after.confidence.keys() == {"boundaries"}
+        assert after.alternatives == {"words": before.alternatives["words"]}
+
+
 def test_processes(segmenter: bytes, pipes: bytes) -> None:
     nlp = of_pipes(pipes, alternatives=2, confidence=True)
     nlp.tokenizer = with_tokenizer(segmenter).tokenizer

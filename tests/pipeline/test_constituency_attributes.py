@@ -212,16 +212,35 @@ def test_an_example_by_hand() -> None:
     assert [(span.start, span.end) for span in doc._.constituents] == [
         *((0, 5), (0, 1), (1, 5), (1, 2), (2, 5), (2, 3), (3, 5), (3, 4), (4, 5), (6, 7)),
     ]
-    for odd in (doc[5], doc[5:6], doc[4:4]):
-        with pytest.raises(ValueError, match="is no constituent"):
-            _ = odd._.labels
+
+
+def is_no_node(of: Span | Token) -> bool:
+    """True if there is nothing at a span or token."""
+    lists = [list(of._.get(name)) for name in ("labels", "constituents", "children")]
+    return lists == [[], [], []] and of._.parent is None and of._.parse_string == ""
+
+
+def test_white_space_alone_is_no_node() -> None:
+    doc = example()
+    # At the end of a sentence, and no token at all.
+    for nothing in (doc[5], doc[5:6], doc[4:4], doc[0:0], doc[7:7]):
+        assert is_no_node(nothing)
+    for text in ("\n", " ", "\u3000", "\t", "\u2028", "\r\n"):
+        # Alone, and before, within and behind a tree.
+        for words in ([text], [text, text], [text, "w", text, "w", text]):
+            doc = Doc(Vocab(), words=words, spaces=[False] * len(words))
+            doc.spans["constituents"] = [Span(doc, 1, 4, label="IP")] if "w" in words else []
+            assert all(is_no_node(token) for token in doc if token.text == text)
+            if "w" not in words:
+                assert is_no_node(doc[:])
+                assert list(doc._.constituents) == []
 
 
 def test_strings_are_bracket_notation(tmp_path: Any) -> None:
     path = tmp_path / "tree.bracket"
     path.write_text(next(example().sents)._.parse_string, "utf-8")
     (tree,) = read_brackets(path)
-    assert [word for word, _ in tree.tagged_words()][-1] == "A-LRB-b-RRB-"
+    assert [word for word, _ in tree.tagged_words()][-2:] == ["[好]", "A(b)"]
 
 
 def test_they_follow_the_spans() -> None:

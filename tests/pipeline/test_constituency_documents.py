@@ -6,6 +6,9 @@ import pickle
 from typing import Any
 
 import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -79,6 +82,74 @@ def test_groups_survive_what_spacy_does_with_docs() -> None:
         assert [phrase[:3] for phrase in found[: len(chain)]] == [phrase[:3] for phrase in chain]
         assert {phrase.head for phrase in found} == {None}
     assert read_phrases(doc[:].as_doc()) is None
+
+
+def test_groups_follow_merged_tokens() -> None:
+    """As spaCy's pipe merge_entities merges them."""
+    ents = ["O", "O", "B-WORK", "I-WORK", "O", "O", "O"]
+    merge_entities = spacy.blank("zh").create_pipe("merge_entities")
+    for doc in (doc_with(ents=ents), doc_with(ents=ents).copy()):
+        merge_entities(doc)
+        assert [token.text for token in doc] == ["我", "看", "旧书", "。", "好", "！"]
+        expected = [
+            *(Phrase("IP", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, 3, 1)),
+            *(Phrase("NP", 2, 3, 2), Phrase("IP", 4, 6, 4), Phrase("VP", 4, 5, 4)),
+        ]
+        assert doc.spans["constituents"].attrs == {"heads": [1, 0, 1, 2, 4, 4]}
+        for other in (
+            *(doc, doc.copy(), Doc(Vocab()).from_bytes(doc.to_bytes())),
+            pickle.loads(pickle.dumps(doc)),
+        ):
+            assert read_phrases(other) == expected
+        as_json = [(span["start"], span["end"]) for span in doc.to_json()["spans"]["constituents"]]
+        assert as_json == [(0, 5), (0, 1), (1, 4), (2, 4), (5, 7), (5, 6)]
+
+
+def test_groups_of_a_doc_that_is_gone_are_as_those_of_spacy() -> None:
+    group = doc_with().spans["constituents"]
+    assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}
+    assert len(group) == len(PHRASES)
+    with pytest.raises(RuntimeError, match="E865"):
+        list(group)
+
+
+@given(st.data())
+def test_groups_follow_all_changes_of_tokens(data: st.DataObject) -> None:
+    """Against the characters of constituents and heads, which stay what they are."""
+    words = ["ab", "c", "defg", "h", "ij", "k"]
+    doc = new_doc(words, None)
+    bounds = st.lists(st.sampled_from(range(7)), min_size=2, max_size=2, unique=True).map(sorted)
+    spans = data.draw(st.lists(bounds, max_size=5))
+    heads = [data.draw(st.integers(begin, end - 1)) for begin, end in spans]
+    phrases = [Phrase(f"X{i}", *span, heads[i]) for i, span in enumerate(spans)]
+    write_phrases(doc, phrases)
+    group = doc.spans["constituents"]
+    offsets = [token.idx for token in doc] + [len(doc.text)]
+    for _ in range(data.draw(st.integers(1, 2))):
+        begin, end = data.draw(bounds)
+        with doc.retokenize() as retokenizer:
+            if end <= len(doc) and end - begin > 1:
+                retokenizer.merge(doc[begin:end])
+            for token in doc:
+                if len(token) > 1 and not begin <= token.i < end and data.draw(st.booleans()):
+                    parts = [token.text[:1], token.text[1:]]
+                    retokenizer.split(token, parts, [(token, 0), (token, 0)])
+        if data.draw(st.booleans()):
+            # Whether it is looked at in between makes no difference.
+            assert len(group) == len(list(group))
+    at = {token.idx + i: token.i for token in doc for i in range(len(token))}
+    ends = {token.idx + len(token): token.i + 1 for token in doc}
+    expected = [
+        (label, at[offsets[begin]], ends[offsets[end]], at[offsets[head]])
+        for label, begin, end, head in phrases
+        if doc[at[offsets[begin]]].idx == offsets[begin] and offsets[end] in ends
+    ]
+    read = [(span.label_, span.start, span.end) for span in group]
+    assert [(*span, head) for span, head in zip(read, group.attrs["heads"], strict=True)] == (
+        expected
+    )
+    other = doc.copy()
+    assert read == [(span.label_, span.start, span.end) for span in other.spans[group.name]]
 
 
 def test_trees_of_the_sentences_that_a_doc_knows_or_of_its_own() -> None:

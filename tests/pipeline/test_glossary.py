@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import spacy
@@ -14,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Example
 
+from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
@@ -64,6 +66,21 @@ def test_components_let_spacy_explain_their_tags(factory: str, before: dict[str,
     assert spacy.explain("VV") == "other verb"
     assert spacy.explain("ng") == "negation; nominal morpheme (PFR)"
     assert spacy.explain("PU") == before["PU"] == "punctuation"
+
+
+def test_phrases_are_explained(before: dict[str, str]) -> None:
+    """All of our treebank, and those of the Penn Treebank."""
+    extend_glossary()
+    folder = Path(__file__).parents[2] / "treebank" / "dev"
+    labels = {"SBARQ", "SINV", "WHADVP"}
+    for path in folder.glob("*.bracket"):
+        for tree in read_brackets(path):
+            nodes = tree.without_root().without_function_tags().nodes()
+            labels |= {node.label for node in nodes if not node.is_leaf}
+    assert {"IP", "LCP", "VRD"} < labels
+    assert [label for label in sorted(labels) if not spacy.explain(label)] == []
+    assert spacy.explain("NP") == before["NP"] == "noun phrase"
+    assert spacy.explain("IP") == "clause"
 
 
 def test_relations_are_explained(before: dict[str, str]) -> None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import spacy
-from made_up import TEXTS, TRAIN, gold_doc, tag_of, tagged_doc, tokens, trained, trained_joint
+from made_up import (
+    TEXTS,
+    TRAIN,
+    gold_doc,
+    tag_of,
+    tagged_doc,
+    tokens,
+    trained,
+    trained_joint,
+    untrained,
+)
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -60,6 +71,13 @@ def test_update_corrects_where_it_is_asked_to(nlp: Language) -> None:
     assert [token.tag_ for token in doc] == TAGS
 
 
+def test_update_says_where_there_is_nothing_to_correct(nlp: Language) -> None:
+    gold = gold_doc(nlp.vocab, WORDS)
+    names = ("structreg_tokenizer_trainer", "structreg_tagger")
+    with pytest.raises(ValueError, match="'structreg_tagger' is to be corrected, but the examples"):
+        nlp.update([Example(gold, gold)], component_cfg={name: dict(CORRECT) for name in names})
+
+
 def test_update_trains_where_it_is_not(nlp: Language) -> None:
     """The same updates as ever, with their loss."""
     twin = spacy.load(nlp.path)
@@ -100,11 +118,11 @@ def test_one_pipe_alone(nlp: Language) -> None:
 
 def test_corrections_without_tags_leave_the_tagger(nlp: Language) -> None:
     assert list(correct_pipeline(nlp, [gold_doc(nlp.vocab, WORDS)])) == [TOKENIZER]
-    with pytest.raises(ValueError, match="no annotation that a model"):
+    with pytest.raises(ValueError, match="give a corpus with tags for structreg_tagger"):
         correct_pipeline(nlp, [gold_doc(nlp.vocab, WORDS)], names=["structreg_tagger"])
     with pytest.raises(ValueError, match="no model of spacy_structreg named 'nope'; choose from"):
         correct_pipeline(nlp, [gold_doc(nlp.vocab, WORDS)], names=["nope"])
-    with pytest.raises(ValueError, match="no annotation that a model"):
+    with pytest.raises(ValueError, match="the pipeline has no model of"):
         correct_pipeline(spacy.blank("zh"), [gold_doc(nlp.vocab, WORDS)])
 
 
@@ -129,7 +147,45 @@ def test_a_tokenizer_that_tags() -> None:
     assert not report.wrong
     doc = nlp(gold.text)
     assert (tokens(doc), [token.tag_ for token in doc]) == (WORDS, TAGS)
-    with pytest.raises(ValueError, match="has no tag"):
+
+
+@pytest.mark.parametrize("tags", [None, ["", "NN", "", "", ""]])
+def test_words_without_tags_correct_a_tokenizer_that_tags(tags: list[str] | None) -> None:
+    nlp = trained_joint()
+    gold = gold_doc(nlp.vocab, WORDS, tags=tags)
+    assert tokens(nlp(gold.text)) != WORDS
+    # What is not known is what the model finds best beside what is.
+    spans = [(t.idx, t.idx + len(t), "token", t.tag_ or None) for t in gold]
+    expected = [token.tag_ for token in nlp.tokenizer(gold.text, spans=spans)]
+    assert list(correct_pipeline(nlp, [gold])) == [TOKENIZER]
+    doc = nlp(gold.text)
+    assert tokens(doc) == WORDS
+    assert [token.tag_ for token in doc] == expected
+    assert tags is None or doc[1].tag_ == "NN"
+
+
+@pytest.mark.parametrize("make", [trained, trained_joint])
+def test_sentences_of_which_a_part_is_known(make: Callable[[], Language]) -> None:
+    nlp = make()
+    pieces = ["小", "王昨", "天", "在", "公园", "。"]
+    gold = gold_doc(nlp.vocab, pieces, tags=["NR", "", "", "", "NN", "PU"])
+    gold.spans["unknown_words"] = [gold[2:4]]
+    assert not {1, 3} <= {token.idx for token in nlp(gold.text)}
+    assert not nlp.tokenizer.correct([gold]).wrong
+    begins = {token.idx for token in nlp(gold.text)}
+    assert {1, 3, 5, 7} <= begins
+    assert begins <= {token.idx for token in gold}
+
+
+def test_tags_that_are_unknown_to_the_model_stay_wrong() -> None:
+    nlp = trained_joint()
+    gold = gold_doc(nlp.vocab, WORDS, tags=["", "XX", "", "", ""])
+    assert nlp.tokenizer.correct([gold]).wrong == {0: "the model knows no tag 'XX'"}
+
+
+def test_an_untrained_tokenizer_is_not_corrected() -> None:
+    nlp = untrained()
+    with pytest.raises(ValueError, match="has not been trained"):
         nlp.tokenizer.correct([gold_doc(nlp.vocab, WORDS)])
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from itertools import chain, islice, repeat
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -162,6 +163,46 @@ def test_docs_of_a_stream_go_through_the_pipes() -> None:
     text = "请把雨伞放到河边去！我们和她都不喜欢雨伞。"
     for doc in (nlp(text), *nlp.pipe(nlp.tokenizer.pipe([text], n_threads=2))):
         assert [sentence.text for sentence in doc.sents] == [text[:10], text[10:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("老师来了。老师走了！", ["老师来了。", "老师走了！"]),
+        ("老師來了。老師走了", ["老師來了。", "老師走了"]),
+        ("\n老师来了?  老师走了.\n\n老师", ["\n老师来了?  ", "老师走了.\n\n", "老师"]),
+        ("“走！”，他说。\u3000好！", ["“走！”，他说。\u3000", "好！"]),
+        (" ", [" "]),
+        ("\u2028", ["\u2028"]),
+        ("。", ["。"]),
+        ("", []),
+    ],
+)
+def test_docs_have_the_sentences_of_the_model(text: str, expected: list[str]) -> None:
+    for doc in (TRAINED(text), *TRAINED.pipe([text, text])):
+        assert [sentence.text_with_ws for sentence in doc.sents] == expected
+        assert all((token.is_sent_start in (True, False)) for token in doc)
+
+
+def test_no_sentence_ends_within_a_token() -> None:
+    tokenizer = TRAINED.tokenizer
+    text = "你好！老师。老师"
+    assert [sent.text for sent in tokenizer(text).sents] == ["你好！", "老师。", "老师"]
+    doc = tokenizer(text, spans=[(2, 5, "token")])
+    assert "！老师" in [token.text for token in doc]
+    assert [sent.text for sent in doc.sents] == ["你好！老师。", "老师"]
+    doc = tokenizer(text, user_words=["！老"])
+    assert [sent.text for sent in doc.sents] == ["你好！老师。", "老师"]
+
+
+def test_sentences_that_the_model_does_not_cut_are_unknown() -> None:
+    tokenizer: dict[str, Any] = CONFIG["nlp"]["tokenizer"]
+    model = {**tokenizer["model"], "sentences": "doc"}
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": {**tokenizer, "model": model}}})
+    nlp.tokenizer.update([gold_doc(nlp.vocab, words) for words in TRAIN])
+    assert nlp.tokenizer.is_trained
+    assert not nlp("老师来了。老师走了。").has_annotation("SENT_START")
+    assert not UNTRAINED("老师来了。老师走了。").has_annotation("SENT_START")
 
 
 def test_memory_zones_can_be_used() -> None:

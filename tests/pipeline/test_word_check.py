@@ -15,11 +15,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.models.word_counts import WordCounts, is_han
 from spacy_structreg.pipeline.word_check import WordCheck
+
+TREEBANK = Path(__file__).parents[2] / "treebank" / "train"
 
 HALF = WordCounts(words=1000, annotated=1000, han=800, long=400)
 """Of a model of words."""
@@ -146,9 +149,9 @@ def test_warnings_that_are_errors_reach_the_caller() -> None:
     nlp = pipeline("structreg_tagger")
     for _ in range(2):
         with pytest.raises(UserWarning, match="is given single characters"):
-            list(nlp.pipe(TEXTS[:2]))
+            list(nlp.pipe(TEXTS))
     with pytest.raises(UserWarning, match="is given single characters"):
-        nlp(TEXTS[0] + TEXTS[1])
+        nlp("".join(TEXTS))
 
 
 def test_an_untrained_pipe_says_nothing() -> None:
@@ -157,41 +160,47 @@ def test_an_untrained_pipe_says_nothing() -> None:
     assert warned(nlp, TEXTS) == []
 
 
-def test_analyze_pipes_misses_the_tags() -> None:
+def test_analyze_pipes_finds_no_problem() -> None:
+    """The tags that a parser reads may be those of the tokenizer, which spaCy does not ask."""
     nlp = spacy.blank("zh")
-    for factory in TREES:
+    for factory in GOLD:
         nlp.add_pipe(factory)
-    assert nlp.analyze_pipes()["problems"] == {factory: ["token.tag"] for factory in TREES}
-    nlp.add_pipe("structreg_tagger", first=True)
     assert not any(nlp.analyze_pipes()["problems"].values())
 
 
 # When ---------------------------------------------------------------------------------------------
 
 
+def different(n: int) -> str:
+    """Different Chinese characters, each a word."""
+    return " ".join(chr(0x4E00 + i) for i in range(n))
+
+
 @pytest.mark.parametrize(
     ("counts", "text", "warns"),
     [
-        # 0.5⁷ is less than 0.01, but seven tokens are too few; not Chinese ones do not count.
-        (HALF, "我 们 在 北 京 a b 1 ， 学 习", False),
-        (HALF, "我 们 在 北 京 ， 学 习 了", True),
-        (HALF, "我 们 在 北 京 学 习 语言", False),
-        # 0.8²⁰ is more than 0.01 and 0.8²¹ less.
-        (WordCounts(1000, 0, 1000, 200), "我 " * 20, False),
-        (WordCounts(1000, 0, 1000, 200), "我 " * 21, True),
+        # 0.5³¹ is little, but so many characters are too few; not Chinese ones do not count.
+        (HALF, different(31) + " a b 1 ，", False),
+        (HALF, different(31) + " ， 去", True),
+        (HALF, different(31) + " 语言 我 去", False),
+        # Nor does what comes twice.
+        (HALF, "我 去 " * 100, False),
+        # 0.8⁶¹ is more than a millionth and 0.8⁶² less.
+        (WordCounts(1000, 0, 1000, 200), different(61), False),
+        (WordCounts(1000, 0, 1000, 200), different(62), True),
         (NONE, "我 们", False),
         (NONE, "我 ， USB 2024年 们", False),
         (NONE, "我 们 语言", True),
         # Too little has been learned from.
         (WordCounts(50, 0, 19, 0), "语言", False),
         (WordCounts(50, 0, 19, 19), "我 " * 100, False),
-        (WordCounts(50, 0, 20, 20), "我 " * 8, True),
+        (WordCounts(50, 0, 20, 20), different(32), True),
     ],
 )
 def test_when_a_warning_is_given(counts: WordCounts, text: str, warns: bool) -> None:
     check = WordCheck("x")
-    # In one Doc, and token by token.
-    for parts in ([text], text.split()):
+    # In one Doc, and in Docs of a token that comes twice.
+    for parts in ([text], [f"{word} {word}" for word in text.split()]):
         found = docs(Vocab(), *parts)
         check = WordCheck("x")
         with warnings.catch_warnings(record=True) as caught:
@@ -199,6 +208,21 @@ def test_when_a_warning_is_given(counts: WordCounts, text: str, warns: bool) -> 
             for doc in found:
                 check.words([doc], counts)
         assert len(caught) == warns
+
+
+def test_characters_that_are_looked_up_one_by_one() -> None:
+    WordCheck("x").words(docs(Vocab(), *different(300).split()), HALF)
+
+
+@pytest.mark.parametrize("part", ["chat", "general", "wuxia"])
+def test_no_text_of_the_treebank_is_warned_of(part: str) -> None:
+    """Whatever sentence of it comes first."""
+    trees = read_brackets(TREEBANK / f"{part}.bracket")
+    sentences = [[word for word, _ in tree.tagged_words()] for tree in trees]
+    vocab = Vocab()
+    made = [gold_doc(vocab, words) for words in sentences]
+    for first in range(len(made)):
+        WordCheck("x").words(made[first : first + 20], HALF)
 
 
 def test_another_model_is_looked_at_anew() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import socket
 from collections.abc import Iterator
@@ -428,6 +429,28 @@ def test_bodies_that_are_no_json(client: httpx.Client) -> None:
     # What pages of other sites may send without asking.
     answer = client.post("/v1/annotate", content=b'{"texts": []}')
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "no_json")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030"])
+def test_bodies_of_other_encodings(client: httpx.Client, encoding: str) -> None:
+    body = '{"texts": ["他看书。"]}'
+    for path in ("/v1/annotate", "/v1/explain"):
+        answer = client.post(path, content=body.encode(encoding), headers=JSON)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_request")
+        assert "UTF-8" in answer.json()["error"]["message"]
+    for right in ("utf-8", "utf-8-sig"):
+        answer = client.post("/v1/annotate", content=body.encode(right), headers=JSON)
+        assert answer.status_code == 200
+
+
+def test_bodies_that_are_compressed(client: httpx.Client) -> None:
+    body = b'{"texts": []}'
+    for name, content in (("gzip", gzip.compress(body)), ("br", body), ("gzip", body)):
+        headers = {**JSON, "content-encoding": name}
+        answer = client.post("/v1/annotate", content=content, headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (415, "encoded")
+    headers = {**JSON, "content-encoding": "identity"}
+    assert client.post("/v1/annotate", content=body, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(

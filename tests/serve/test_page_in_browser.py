@@ -582,6 +582,8 @@ def test_all_can_be_done_by_keys(visit: Visit) -> None:
     keys.press("Escape")
     keys.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
+    # It names the views that there are.
+    assert page.locator("#last-view").text_content() == str(page.get_by_role("tab").count())
     keys.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
 

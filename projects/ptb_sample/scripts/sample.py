@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from spacy_structreg.corpora.any_format import sentence_of_tree
-from spacy_structreg.corpora.brackets import plain_word
 from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.pipeline.gold_docs import write_docs
@@ -27,10 +25,7 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     """Write the training, development and test set of a fold."""
     if not 1 <= fold <= N_FOLDS:
         raise ValueError(f"fold {fold}: folds are numbered from 1 to {N_FOLDS}")
-    sentences = [
-        replace(tree, words=tuple(map(plain_word, tree.words)))
-        for tree in constituency_sentences(trees, "ptb")
-    ]
+    sentences = list(constituency_sentences(trees, "ptb"))
     folds = [sentences[begin:end] for begin, end in fold_bounds(len(sentences), N_FOLDS)]
     test, dev = fold - 1, (fold - 2) % N_FOLDS
     parts = {

@@ -1,6 +1,7 @@
 """Print what a pipeline finds in a text: words with tags and heads, entities, constituents.
 
-`python scripts/show.py PIPELINE TEXT`: the first sentence of each paragraph in full.
+`python scripts/show.py PIPELINE TEXT`: the first sentence of each paragraph in full; of the first N
+paragraphs with `--limit N`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("pipeline")
     parser.add_argument("text", type=Path)
+    parser.add_argument("--limit", type=int, metavar="N")
     given = parser.parse_args(arguments)
     try:
         nlp = spacy.load(given.pipeline)
-        paragraphs = given.text.read_text("utf-8").splitlines()
+        paragraphs = given.text.read_text("utf-8").splitlines()[: given.limit]
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -308,5 +308,5 @@ def _pairs(
 
 
 def _print(report: EpochReport[Any]) -> None:
-    dev = "" if report.primary is None else f", dev {report.primary:.4f}"
+    dev = "" if report.primary is None else f", dev {100 * report.primary:.2f}"
     print(f"iteration {report.epoch}: {report.seconds:.2f} s{dev}")

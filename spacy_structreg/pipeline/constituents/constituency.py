@@ -257,8 +257,6 @@ class StructregConstituency(TreePipe):
 
 create_constituency = component_factory(
     StructregConstituency,
-    # What attribute = "tag" needs. spaCy's analyze_pipes does not see the tags of a tokenizer.
-    requires=["token.tag"],
     assigns=["doc.spans", "token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     score_weights={"brackets_f": 1.0, "brackets_p": 0.0, "brackets_r": 0.0},
 )

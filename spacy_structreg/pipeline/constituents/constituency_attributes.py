@@ -7,22 +7,16 @@ pipeline is made, so it imports next to nothing.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_structreg.pipeline.constituents.constituency_documents import SPANS_KEY
 
-# What bracket notation writes for brackets, wherever they stand.
-_BRACKETS: Final = {
-    **{"(": "-LRB-", ")": "-RRB-", "[": "-LSB-"},
-    **{"]": "-RSB-", "{": "-LCB-", "}": "-RCB-"},
-}
-_BRACKET: Final = re.compile(r"[()\[\]{}]")
 _NOTHING: Final = "_"
 
 
@@ -36,8 +30,9 @@ def register_attributes(prefix: str = "", spans_key: str = SPANS_KEY) -> None:
     (none for most words); ``constituents``, the nodes from this one on in pre-order; ``children``;
     ``parent``, None above a tree; ``parse_string``, the tree in bracket notation with the tags of
     its words, those without one having ``_``. On Doc: ``constituents``, of all its trees. White
-    space at the ends of a span does not count, and is no node. All raise ValueError for a Doc
-    without trees, and for a span that is no node.
+    space at the ends of a span does not count, and is no node: alone it has no labels, children,
+    constituents or parent, and an empty string. All raise ValueError for a Doc without trees, and
+    for a span of words that is no node.
 
     prefix: of the names. spans_key: of the span group. Raises ValueError if there are other
     attributes of these names, those for another span group included.
@@ -115,18 +110,25 @@ class _Trees:
 
     def __init__(self, doc: Doc, group: SpanGroup) -> None:
         self._doc = doc
-        self._group = group
+        self._n = len(group)
+        # A group of ours would look at all tokens for each span.
+        self._span = partial(SpanGroup.__getitem__, group)
 
     def node(self, start: int, end: int) -> _Node:
-        """The node over the words of a span. Raises ValueError if it is none."""
+        """The node over the words of a span, an empty one if there are none.
+
+        Raises ValueError for words that are no node.
+        """
         begin, stop = start, end
         while begin < stop and self._doc[begin].text.isspace():
             begin += 1
         while begin < stop and self._doc[stop - 1].text.isspace():
             stop -= 1
+        if begin == stop:
+            return _Node(begin, begin, 0, 0)
         first = last = self._place(begin, stop)
-        while last < len(self._group):
-            span = self._group[last]
+        while last < self._n:
+            span = self._span(last)
             if (span.start, span.end) != (begin, stop):
                 break
             last += 1
@@ -147,11 +149,15 @@ class _Trees:
 
     def _are_trees(self, begin: int, stop: int) -> bool:
         """True if there are constituents among these tokens, and none goes beyond them."""
-        inside = [span for span in self._group if span.start < stop and span.end > begin]
+        inside = [
+            span
+            for span in map(self._span, range(self._n))
+            if span.start < stop and span.end > begin
+        ]
         return bool(inside) and all(begin <= span.start and span.end <= stop for span in inside)
 
     def labels(self, node: _Node) -> tuple[str, ...]:
-        return tuple(self._group[i].label_ for i in range(node.first, node.last))
+        return tuple(self._span(i).label_ for i in range(node.first, node.last))
 
     def constituents(self, node: _Node) -> Iterator[Span]:
         return self.nodes(node.begin, node.end, node.first)
@@ -168,7 +174,7 @@ class _Trees:
             while len(ends) > 1 and ends[-1] <= i:
                 ends.pop()
             stop = 0
-            while at < len(self._group) and (span := self._group[at]).start <= i:
+            while at < self._n and (span := self._span(at)).start <= i:
                 if span.start < i or span.end > ends[-1]:
                     raise self._not_nested(span)
                 if span.end != stop:
@@ -181,10 +187,10 @@ class _Trees:
 
     def children(self, node: _Node) -> Iterator[Span]:
         i, at = node.begin, node.last
-        if node.end - i == 1:
+        if node.end - i <= 1:
             return
         while i < node.end:
-            if at < len(self._group) and (span := self._group[at]).start <= i:
+            if at < self._n and (span := self._span(at)).start <= i:
                 if span.start < i or span.end > node.end:
                     raise self._not_nested(span)
                 yield self._doc[i : span.end]
@@ -197,7 +203,7 @@ class _Trees:
 
     def parent(self, node: _Node) -> Span | None:
         for at in reversed(range(node.first)):
-            span = self._group[at]
+            span = self._span(at)
             if span.end >= node.end:
                 if span.start > node.begin:
                     raise self._not_nested(span)
@@ -214,7 +220,7 @@ class _Trees:
                 ends.pop()
                 parts.append(")")
             token = self._doc[i]
-            while at < len(self._group) and (span := self._group[at]).start <= i:
+            while at < self._n and (span := self._span(at)).start <= i:
                 if span.start < i or span.end > ends[-1]:
                     raise self._not_nested(span)
                 ends.append(span.end)
@@ -233,14 +239,14 @@ class _Trees:
         """The place of the first constituent from `start` to before `end`, or where it would be."""
 
         def key(at: int) -> tuple[int, int]:
-            span = self._group[at]
+            span = self._span(at)
             return span.start, -span.end
 
-        return bisect_left(range(len(self._group)), (start, -end), key=key)
+        return bisect_left(range(self._n), (start, -end), key=key)
 
     def _check_order(self) -> None:
         before = (-1, 0)
-        for span in self._group:
+        for span in map(self._span, range(self._n)):
             if (span.start, -span.end) < before:
                 raise self._not_nested(span)
             before = span.start, -span.end
@@ -254,4 +260,6 @@ class _Trees:
 
 def _escaped(text: str) -> str:
     """A word or label as bracket notation can hold it: without white space and brackets."""
-    return _BRACKET.sub(lambda match: _BRACKETS[match[0]], "".join(text.split()))
+    from spacy_structreg.corpora.brackets import escaped_word
+
+    return escaped_word("".join(text.split()))

@@ -6,14 +6,22 @@ of each. White space belongs to no constituent that it is not inside of.
 
 Both are in ``Doc.to_bytes``, ``DocBin`` and ``Doc.copy``. ``Doc.to_json`` and ``Doc.from_docs``
 drop what is among the attributes of a group, so the heads, and ``Span.as_doc`` the group.
+
+A group that `write_phrases` has written follows ``Doc.retokenize`` (`Constituents`). spaCy makes
+groups of its own of stored Docs, which do not; delete them before such Docs are retokenized.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+# Not srsly's: that makes arrays of some mappings, and leaves Python's collector off after an error.
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
 
 from spacy_structreg.corpora.annotated import Phrase
@@ -28,7 +36,104 @@ SPANS_KEY: Final = "constituents"
 HEADS: Final = "heads"
 """Key, among the attributes of the span group, of the head words."""
 
-__all__ = ["HEADS", "SPANS_KEY", "Phrase", "constituency_sentences", "read_phrases", "word_bounds"]
+_ATTRS: Final[Any] = SpanGroup.__dict__["attrs"]
+# A span as the bytes of a group have it: three ids, then tokens and characters.
+_SPAN: Final = struct.Struct(">QQQllll")
+
+__all__ = [
+    "HEADS",
+    "SPANS_KEY",
+    "Constituents",
+    "Phrase",
+    "constituency_sentences",
+    "read_phrases",
+    "word_bounds",
+    "write_phrases",
+]
+
+
+class Constituents(SpanGroup):
+    """A span group of constituents that follows its tokens when they are merged or split.
+
+    spaCy leaves groups as they are then, so that spans lie elsewhere or beyond the Doc. A
+    constituent is found again here by its characters. One that does not begin and end with a token
+    any more is dropped, as is one inside of a token; a head is the token that its word is in.
+    """
+
+    def __init__(self, doc: Doc, **settings: Any) -> None:
+        self._offsets = _columns(doc, "IDX")[0]
+        super().__init__(doc, **settings)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of the group, heads among them."""
+        self._follow()
+        attrs: dict[str, Any] = _ATTRS.__get__(self)
+        return attrs
+
+    @attrs.setter
+    def attrs(self, attrs: dict[str, Any]) -> None:
+        _ATTRS.__set__(self, attrs)
+
+    def __len__(self) -> int:
+        self._follow()
+        return super().__len__()
+
+    def __getitem__(self, i: int) -> Span:
+        self._follow()
+        return super().__getitem__(i)
+
+    def __iter__(self) -> Iterator[Span]:
+        # Once for all.
+        self._follow()
+        return map(super().__getitem__, range(super().__len__()))
+
+    def to_bytes(self) -> bytes:
+        """The group as bytes."""
+        self._follow()
+        return super().to_bytes()
+
+    def copy(self, doc: Doc | None = None) -> Constituents:
+        """The group as one of another Doc of the same tokens; None for the same Doc."""
+        spans = super().copy(doc)
+        return Constituents(spans.doc, name=spans.name, attrs=spans.attrs, spans=list(spans))
+
+    def _follow(self) -> None:
+        """Find all spans and heads again if the tokens of the Doc have changed."""
+        doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
+        before = self._offsets
+        if doc is None:
+            # What needs a Doc says so.
+            return
+        begins, lengths = _columns(doc, "IDX", "LENGTH")
+        if np.array_equal(begins, before):
+            return
+        self._offsets = begins
+        first = {begin: i for i, begin in enumerate(begins.tolist())}
+        last = {end: i for i, end in enumerate((begins + lengths).tolist(), 1)}
+        # What does not fit cannot be read in any other way.
+        content = msgpack.unpackb(super().to_bytes())
+        spans = content["spans"]
+        heads = content["attrs"].pop(HEADS, ())
+        if len(heads) != len(spans):
+            heads = [None] * len(spans)
+        moved = dict(enumerate((np.searchsorted(begins, before, "right") - 1).tolist()))
+        kept = []
+        for packed, head in zip(spans, heads, strict=True):
+            *ids, _, _, start, end = _SPAN.unpack(packed)
+            if start in first and end in last and first[start] < last[end]:
+                kept.append((_SPAN.pack(*ids, first[start], last[end], start, end), head))
+        content["spans"] = [packed for packed, _ in kept]
+        if all(head in moved for _, head in kept):
+            content["attrs"][HEADS] = [moved[head] for _, head in kept]
+        self.from_bytes(msgpack.packb(content))
+
+
+def _columns(doc: Doc, *attributes: str) -> NDArray[np.int64]:
+    """Attributes of all tokens of a Doc, of shape (n_attributes, n_tokens)."""
+    values: Any = doc.to_array(list(attributes))
+    columns: NDArray[np.int64] = values.astype(np.int64).reshape(len(doc), len(attributes)).T
+    return columns
 
 
 def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> None:
@@ -38,7 +143,7 @@ def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> 
     """
     phrases = list(phrases)
     heads = [phrase.head for phrase in phrases]
-    doc.spans[key] = SpanGroup(
+    doc.spans[key] = Constituents(
         doc,
         name=key,
         attrs={} if None in heads else {HEADS: heads},

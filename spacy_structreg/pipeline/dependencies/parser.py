@@ -185,8 +185,6 @@ def _placed(start: int, score: float, tree: Parse) -> tuple[float, list[tuple[in
 
 create_parser = component_factory(
     StructregParser,
-    # What attribute = "tag" needs. spaCy's analyze_pipes does not see the tags of a tokenizer.
-    requires=["token.tag"],
     assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     # One of them has a value: dep_las on gold words, las_f on words of the pipeline's own.
     score_weights={

@@ -63,7 +63,7 @@ class JointTagger(ModelTokenizer[TaggingModel]):
     NAME = "spacy_structreg.JointTagger.v1"
     TASK = "joint"
     MARGINS = ("boundaries", "words", "tags")
-    WRITES: ClassVar[tuple[str, ...]] = ("tags",)
+    WRITES: ClassVar[tuple[str, ...]] = ("tags", "sentences")
 
     def tagged_words(
         self, texts: Iterable[str], *, n_threads: int | None = None

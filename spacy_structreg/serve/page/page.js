@@ -185,6 +185,7 @@ function drawTabs() {
     ),
   );
   panel.setAttribute("aria-labelledby", `tab-${state.view}`);
+  find("last-view").textContent = shown.length;
   if (focused) find(`tab-${state.view}`)?.focus();
 }
 
