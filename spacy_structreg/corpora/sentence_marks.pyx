@@ -87,16 +87,17 @@ cdef class SentenceMarks:
                 return at
             ends.append(at)
 
-    def ends_of_all(self, list texts not None, ends_of not None):
+    def ends_of_all(self, list texts not None, ends_of not None, Py_ssize_t longest):
         """The ends of the sentences of texts as offsets in all of them, one after the other.
 
-        ends_of: gives those of one text, which it is asked for where a mark needs a closer look, or
-        white space comes first. Returns int64, rising, the last that of all texts; empty texts have
+        ends_of: gives those of one text, which it is asked for where a mark needs a closer look,
+        white space comes first, or a sentence has more than `longest` characters. Returns int64, rising, the last that of all texts; empty texts have
         none. Raises TypeError for a text that is no string, or of a subclass.
         """
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t found = 0
         cdef Py_ssize_t first
+        cdef Py_ssize_t last
         cdef Py_ssize_t at
         cdef Py_ssize_t n
         cdef bint is_end
@@ -116,12 +117,17 @@ cdef class SentenceMarks:
             data = PyUnicode_DATA(text)
             first = found
             at = 0
+            last = 0
             is_end = not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, 0))
             while is_end:
                 at = self._next(kind, data, n, at, &is_end)
+                if (at if is_end else n) - last > longest:
+                    at = last
+                    break
                 if is_end:
                     view[found] = base + at
                     found += 1
+                    last = at
             if at >= 0:
                 found = first
                 for at in ends_of(text):

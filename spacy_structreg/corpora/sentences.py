@@ -18,11 +18,14 @@ It does not end there if
 - the full stop is that of an abbreviation (Mr., e.g.), an initial or a number of a list. Those that
   may end a sentence as well (U.S., Inc., J.) do so before words that begin many (The, He, In, …).
 
-In doubt there is no end: two sentences in one cost a model less than one in two.
+In doubt there is no end: two sentences in one cost a model less than one in two. But what goes on
+for more than `LONGEST` characters is cut at the best place of the second half of them: behind a
+semicolon, another mark, white space, or between words of Latin letters.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -33,7 +36,17 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentence_marks import SentenceMarks
 
-__all__ = ["latin_spaces", "sentence_ends", "sentence_ends_of_all", "split_words"]
+__all__ = [
+    "LONGEST",
+    "cut_long",
+    "latin_spaces",
+    "sentence_ends",
+    "sentence_ends_of_all",
+    "split_words",
+]
+
+LONGEST: Final = 10_000
+"""Longest sentence, in characters: memory of models grows with it."""
 
 # Marks that end sentences wherever they stand, those of Latin script that need a closer look, and
 # what stands for words left out.
@@ -110,6 +123,18 @@ _MARKS: Final = SentenceMarks(
     special=_FOLLOWERS + _SPACES + "".join(UNUSUAL),
 )
 
+# Where a sentence that is too long may be cut, the best places first; anywhere, if need be.
+_CUTS: Final = (
+    re.compile("(?<=[；;])"),
+    re.compile("(?<=[，、：])|(?<=[,:])(?![0-9A-Za-z/])"),
+    re.compile(r"(?<=\s)(?=\S)"),
+    re.compile(
+        f"(?<!\u200d)(?![{EXTENDERS}])(?:(?<![0-9A-Za-zÀ-ɏ{EXTENDERS}])|(?![0-9A-Za-zÀ-ɏ]))"
+    ),
+    re.compile(""),
+)
+_SPACE: Final = re.compile(r"\s*")
+
 FOOTNOTE: Final = re.compile(r"\[[0-9]{1,3}\]\s*")
 HAS_BREAK: Final = re.compile(f"[{BREAKS}]")
 HAS_TERMINATOR: Final = re.compile(f"[{re.escape(TERMINATORS + STOPS)}]")
@@ -169,8 +194,47 @@ def sentence_ends(text: str) -> list[int]:
     """The character offset at which each sentence of a text ends, in rising order.
 
     The last is `len(text)`; the empty text has none. All sentences but the first begin with a
-    visible character. Takes time and memory linear in the text.
+    visible character, and none is longer than `LONGEST`, white space at its ends left out. Takes
+    time and memory linear in the text.
     """
+    return cut_long(text, _marked_ends(text))
+
+
+def cut_long(text: str, ends: list[int], held: NDArray[np.uint8] | None = None) -> list[int]:
+    """The ends of the sentences of a text, with further ones in those longer than `LONGEST`.
+
+    ends: rising, the last at the end of the text. held: uint8 of each character, or None: 0 where a
+    sentence may begin, 1 where it should not, 2 where it must not, even if one becomes longer.
+    """
+    if max(map(operator.sub, ends, [0, *ends]), default=0) <= LONGEST:
+        return ends
+    bounded: list[int] = []
+    start = len(text) - len(text.lstrip())
+    for end in ends:
+        while end - start > LONGEST:
+            start = _cut(text, start, end, held)
+            if start < end:
+                bounded.append(start)
+        bounded.append(end)
+        start = end
+    return bounded
+
+
+def _cut(text: str, start: int, end: int, held: NDArray[np.uint8] | None) -> int:
+    """The place for the end of a sentence from `start`, which goes on for too long up to `end`."""
+    first, last = start + LONGEST // 2, start + LONGEST
+    for most in (0, 1):
+        for pattern in _CUTS:
+            for found in reversed(list(pattern.finditer(text, first, last + 1))):
+                place = _SPACE.match(text, found.start()).end()  # type: ignore[union-attr]
+                if found.start() <= last and (place >= end or held is None or held[place] <= most):
+                    return min(place, end)
+    free = np.flatnonzero(held[last:end] < 2)  # type: ignore[index]  # else any place is taken
+    return last + int(free[0]) if len(free) else end
+
+
+def _marked_ends(text: str) -> list[int]:
+    """As `sentence_ends`, however long the sentences are."""
     ends: list[int] = []
     quotes: _Quotes | None = None
     # White space at the very beginning belongs to the first sentence.
@@ -212,7 +276,7 @@ def sentence_ends_of_all(texts: list[str]) -> NDArray[np.int64]:
     int64, rising; those of each text as `sentence_ends` gives them, which takes longer. Raises
     TypeError for a text that is no str, or of a subclass.
     """
-    return _MARKS.ends_of_all(texts, sentence_ends)
+    return _MARKS.ends_of_all(texts, sentence_ends, LONGEST)
 
 
 class _Quotes:

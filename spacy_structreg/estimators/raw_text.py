@@ -29,7 +29,13 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, sentence_ends_of_all
+from spacy_structreg.corpora.sentences import (
+    LONGEST,
+    cut_long,
+    latin_spaces,
+    sentence_ends,
+    sentence_ends_of_all,
+)
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
@@ -460,6 +466,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         for places in (forced, [places for places, _ in favored]):
             if any(map(len, places)):
                 ends = list(map(whole_ends, ends, places))
+        _bound(texts, ends, forced, favored, fixed)
         return ends, {
             "listed": forced if any(map(len, forced)) else None,
             "listed_tags": tags,
@@ -487,7 +494,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     def _sentence_ends(self, text: str) -> list[int]:
         if self.sentences == "punctuation":
             return sentence_ends(text)
-        return [len(text)] if text else []
+        return cut_long(text, [len(text)]) if text else []
 
 
 class SegmentPredictor(RawTextPredictor[FinderT]):
@@ -769,9 +776,8 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
     shift = np.array([start, start, 0], dtype=np.int32)
 
-    def within(places: NDArray[np.int32]) -> NDArray[np.bool_]:
-        kept: NDArray[np.bool_] = (places[:, 0] >= start) & (places[:, 1] <= end)
-        return kept
+    def within(places: NDArray[np.int32]) -> slice:
+        return slice(*np.searchsorted(places[:, 0], [start, end]).tolist())
 
     part: LimitsOfPart = {
         "listed": None,
@@ -785,6 +791,43 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
         places, scores = bonuses[0]
         part["bonuses"] = (places[within(places)] - shift, scores[within(places)])
     return part
+
+
+def _bound(
+    texts: list[str],
+    ends: list[list[int]],
+    forced: list[NDArray[np.int32]],
+    favored: list[Favored],
+    fixed: list[NDArray[np.uint8]] | None,
+) -> None:
+    """Cut sentences again that constraints have made too long.
+
+    Listed words that lie across an end then are taken out: of words that overlap, some must.
+    """
+    for i, text in enumerate(texts):
+        if len(text) <= LONGEST:
+            continue
+        held = np.zeros(len(text), dtype=np.uint8)
+        for places in (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1])):
+            opened = np.zeros(len(text) + 1, dtype=np.int64)
+            np.add.at(opened, places[:, 0] + 1, 1)
+            np.subtract.at(opened, places[:, 1], 1)
+            held |= np.cumsum(opened[:-1]) > 0
+        if fixed is not None:
+            held[fixed[i] % SAYS_STAND_IN == CONTINUES] = 2
+        ends[i] = cut_long(text, ends[i], held)
+        if i < len(forced):
+            forced[i] = forced[i][_are_whole(forced[i], ends[i])]
+        if i < len(favored):
+            kept = _are_whole(favored[i][0], ends[i])
+            favored[i] = (favored[i][0][kept], favored[i][1][kept])
+
+
+def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.bool_]:
+    """Mask of the places that no end of a sentence lies within."""
+    before = np.searchsorted(ends, places[:, 0], side="right")
+    whole: NDArray[np.bool_] = before == np.searchsorted(ends, places[:, 1], side="left")
+    return whole
 
 
 def stream_texts(

@@ -168,7 +168,7 @@ class TextSettings(ViewSettings):
     sentences: Sentences = setting(
         "punctuation",
         '"punctuation" cuts texts into sentences first, in training as in prediction; "doc" takes '
-        "every text as one.",
+        "every text as one, of at most 10,000 characters.",
     )
     typed_runs: bool | Literal["latin"] = setting(
         False,

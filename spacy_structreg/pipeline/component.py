@@ -555,6 +555,21 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
         yield from pairwise([0, *starts.tolist(), len(doc)])
 
 
+def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Parts of a Doc that a model takes at a time: `sentence_bounds`, if they are not too long.
+
+    Those of more than `corpora.sentences.LONGEST` tokens are cut by punctuation, or at the best
+    place: memory grows with the length of a part.
+    """
+    from spacy_structreg.corpora.sentences import LONGEST
+
+    for start, end in sentence_bounds(doc):
+        if end - start > LONGEST:
+            yield from punctuation_bounds(doc, [(start, end)])
+        else:
+            yield start, end
+
+
 def punctuation_bounds(
     doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
 ) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ from spacy_structreg.pipeline.component import (
     aligned,
     check_setting,
     logger,
+    model_bounds,
     punctuation_bounds,
     sentence_bounds,
 )
@@ -83,7 +84,7 @@ class TreePipe(EstimatorPipe):
     def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
         """The first token of each part of a Doc that gets a tree, and the first after it."""
         if self.sentences == "doc":
-            return sentence_bounds(doc)
+            return model_bounds(doc)
         held = None if self.overwrite is True else _inside(self._held(doc), len(doc))
         return punctuation_bounds(doc, sentence_bounds(doc), held)
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora import sentences
 from spacy_structreg.corpora.sentences import (
+    LONGEST,
+    cut_long,
     latin_spaces,
     sentence_ends,
     sentence_ends_of_all,
@@ -241,12 +243,12 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
 @pytest.mark.parametrize(
     ("part", "times", "n_sentences"),
     [
-        ("中", 5_000_000, 1),
-        ("”", 5_000_000, 1),
-        ("。", 5_000_000, 1),
-        (".", 5_000_000, 1),
-        ("\n", 5_000_000, 1),
-        ("\n\u3000", 5_000_000, 1),
+        ("中", 2_000_000, 1),
+        ("”", 2_000_000, 1),
+        ("。", 2_000_000, 1),
+        (".", 2_000_000, 1),
+        ("\n", 2_000_000, 1),
+        ("\n\u3000", 2_000_000, 1),
         ("。”", 2_000_000, 1),
         ("。 ", 50_000, 50_000),
         ("://", 1_000_000, 1),
@@ -264,7 +266,16 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
     ],
 )
 def test_repeated_parts(part: str, times: int, n_sentences: int) -> None:
-    assert len(sentence_ends(part * times)) == n_sentences
+    check_number(part * times, n_sentences)
+
+
+def check_number(text: str, n_sentences: int) -> None:
+    """Check how many sentences a text has, but for those that are cut as they are too long."""
+    if n_sentences > 2 or len(text.strip()) <= LONGEST:
+        assert len(sentence_ends(text)) == n_sentences
+        return
+    assert max(len(sentence.strip()) for sentence in split(text)) <= LONGEST
+    assert len(sentence_ends(text)) <= 1 + len(text) // (LONGEST // 2)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +293,60 @@ def test_repeated_parts(part: str, times: int, n_sentences: int) -> None:
     ],
 )
 def test_long_runs(head: str, part: str, tail: str, n_sentences: int) -> None:
-    assert len(sentence_ends(head + part * 1_000_000 + tail)) == n_sentences
+    check_number(head + part * 1_000_000 + tail, n_sentences)
+
+
+HALF = LONGEST // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("好" * LONGEST, LONGEST),
+        ("好" * (LONGEST + 1), LONGEST),
+        # Marks, the best first; only those of the second half.
+        ("好" * HALF + "；好，好 a" + "好" * LONGEST, HALF + 1),
+        ("好" * HALF + "好，好 a" + "好" * LONGEST, HALF + 2),
+        ("好" * HALF + "好1,000 a" + "好" * LONGEST, HALF + 7),
+        ("，" + "好" * 2 * LONGEST, LONGEST),
+        ("好" * HALF + "， \t好" + "好" * LONGEST, HALF + 3),
+        # Neither in words of Latin letters, nor in what belongs together, if there is a choice.
+        ("好" * (LONGEST - 3) + "Python" + "好" * LONGEST, LONGEST - 3),
+        ("好" * (LONGEST - 3) + "\ufeff" + "e\u0301" * 9 + "好" * LONGEST, LONGEST - 2),
+        ("好" * (LONGEST - 1) + "👍\u200d👍" + "好" * LONGEST, LONGEST - 1),
+        ("a" * 2 * LONGEST, LONGEST),
+        # White space does not count.
+        (" " * LONGEST + "好" * LONGEST, 2 * LONGEST),
+        ("好" * LONGEST + " " * LONGEST, 2 * LONGEST),
+        ("好。" + " " * LONGEST + "好", LONGEST + 2),
+    ],
+)
+def test_sentences_that_are_too_long(text: str, first: int) -> None:
+    ends = sentence_ends(text)
+    assert ends[0] == first
+    assert ends[-1] == len(text)
+    assert sentence_ends_of_all([text, text]).tolist() == [*ends, *(len(text) + e for e in ends)]
+
+
+@pytest.mark.parametrize(
+    ("free", "held", "first"),
+    [
+        # Held at the place that is the best, but for a part; then for all that may be moved.
+        (slice(0), slice(0), LONGEST),
+        (slice(HALF, HALF + 7), slice(HALF, None), HALF + 6),
+        (slice(0), slice(HALF, None), LONGEST),
+    ],
+)
+def test_sentences_do_not_begin_where_words_are_held(free: slice, held: slice, first: int) -> None:
+    text = "好" * 3 * LONGEST
+    kept = np.zeros(len(text), dtype=np.uint8)
+    kept[held] = 1
+    kept[free] = 0
+    assert cut_long(text, [len(text)], kept)[0] == first
+    kept[: LONGEST + 9] = 2
+    assert cut_long(text, [len(text)], kept)[0] == LONGEST + 9
+    kept[:] = 2
+    assert cut_long(text, [len(text)], kept) == [len(text)]
 
 
 @pytest.mark.parametrize(

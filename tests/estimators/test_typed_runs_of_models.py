@@ -16,6 +16,7 @@ from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
@@ -389,3 +390,43 @@ def test_both_models_of_a_pair_look_for_the_same(kind: Any) -> None:
         words(typed_runs=True, whole_runs=("price",)),
     )
     assert list(pair.whole_runs) == ["price"]
+
+
+# Long texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sentences", ["punctuation", "doc"])
+@all_kinds
+def test_sentences_without_an_end(kind: Any, sentences: str) -> None:
+    """Whatever the text is, and whatever is said of it, no sentence is much too long."""
+    segmenter = model(kind) if sentences == "punctuation" else fitted(kind, sentences=sentences)
+    overlapping = UserWords(["大大", ("生生", "N")])
+    overlapping.add("京京", bonus=1.0)
+    for part in ("大", "大生京", "a", "www.a.cn/" + "b" * 1_900, "😂\u200d", "大。", "1,"):
+        text = part * (2 * LONGEST // len(part) + 1)
+        for words in (None, overlapping.snapshot()):
+            (ends,), limits = segmenter._parts([text], words)
+            assert ends[-1] == len(text)
+            assert max(np.diff([0, *ends])) <= LONGEST + 2_000
+            listed = limits["listed"][0] if limits["listed"] else np.zeros((0, 3), dtype=np.int32)
+            assert np.array_equal(
+                np.searchsorted(ends, listed[:, 0], "right"), np.searchsorted(ends, listed[:, 1])
+            )
+    text = "大生京" * LONGEST
+    found = words_of(segmenter.predict(text, overlapping))
+    assert "".join(found) == text
+
+
+@all_kinds
+def test_spans_may_be_longer_than_a_sentence(kind: Any) -> None:
+    text = "大" * 2 * LONGEST
+    spans = [(3, LONGEST + 3)]
+    assert text[:LONGEST] in words_of(model(kind).predict(text, spans=spans))
+
+
+# Were all characters of a word seen at each step, this would take minutes.
+@pytest.mark.parametrize("kind", [WordSegmenter, WordJointTagger, GuidedJointTagger])
+@pytest.mark.parametrize("part", ["a", "/a", "大\u0301", "a-"])
+def test_long_words(kind: Any, part: str) -> None:
+    text = part * (40_000 // len(part))
+    assert "".join(words_of(model(kind).predict(text))) == text

@@ -224,6 +224,13 @@ def test_limits_of_runs_by_hand(text: str, boundaries: str) -> None:
     assert "".join(map(str, (said % SAYS_STAND_IN).tolist())) == boundaries
 
 
+def test_what_joins_a_run_is_gone_through_once() -> None:
+    """Were it gone through for each run, this would take hours."""
+    text = "😀\u200d" * 500_000
+    said = run_limits(text, TypedRuns().find(text))
+    assert not (said % SAYS_STAND_IN == 1)[1:].any()
+
+
 def test_stand_ins_by_hand() -> None:
     text = "见a.cn 和😂😂。重3kg"
     runs = TypedRuns().find(text)

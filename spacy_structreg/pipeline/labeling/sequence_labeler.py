@@ -26,8 +26,8 @@ from spacy_structreg.pipeline.component import (
     aligned,
     check_setting,
     component_factory,
+    model_bounds,
     punctuation_bounds,
-    sentence_bounds,
 )
 from spacy_structreg.pipeline.documents import AttributeReader
 from spacy_structreg.pipeline.labeling.labeling_documents import (
@@ -208,7 +208,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
         is_cut: whether the sentences that a Doc knows of are sequences of their own.
         """
-        bounds: Iterable[tuple[int, int]] = sentence_bounds(doc) if is_cut else [(0, len(doc))]
+        bounds: Iterable[tuple[int, int]] = model_bounds(doc) if is_cut else [(0, len(doc))]
         if self.sentences == "punctuation":
             bounds = punctuation_bounds(doc, bounds)
         words = self._texts.read(doc, "ORTH")

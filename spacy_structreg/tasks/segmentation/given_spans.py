@@ -128,6 +128,8 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
     uint8 of each character, as `TextDecoder.segment` takes it.
     """
     said = np.zeros(len(text) + 1, dtype=np.uint8)
+    # Where what joins the end of a piece ends. Runs within that are not gone through again.
+    after = 0
     for run in runs:
         for start, end in run.pieces:
             said[start + 1 : end] = CONTINUES
@@ -135,7 +137,7 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
                 continue
             if not _joins(text, start):
                 said[start] = BEGINS
-            after = end
+            after = max(after, end)
             while _joins(text, after):
                 after += 1
             said[after] = BEGINS
