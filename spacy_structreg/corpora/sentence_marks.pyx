@@ -91,8 +91,9 @@ cdef class SentenceMarks:
         """The ends of the sentences of texts as offsets in all of them, one after the other.
 
         ends_of: gives those of one text, which it is asked for where a mark needs a closer look,
-        white space comes first, or a sentence has more than `longest` characters. Returns int64, rising, the last that of all texts; empty texts have
-        none. Raises TypeError for a text that is no string, or of a subclass.
+        white space comes first, or a sentence has more than `longest` characters. Returns int64,
+        rising, the last that of all texts; empty texts have none. Raises TypeError for a text that
+        is no string, or of a subclass.
         """
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t found = 0

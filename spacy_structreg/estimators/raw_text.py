@@ -41,7 +41,7 @@ from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.search_words import SearchWord, inner_words, lexicons_of
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
-from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
+from spacy_structreg.features.typed_runs import CutKind, LatinRuns, Run, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -53,6 +53,7 @@ from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.given_spans import (
+    BEGINS,
     CONTINUES,
     SAYS_STAND_IN,
     AnySpan,
@@ -95,6 +96,7 @@ class LimitsOfPart(TypedDict):
     fixed: NDArray[np.uint8] | None
 
 
+_NO_PLACES: Final = np.zeros((0, 3), dtype=np.int32)
 _NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
 
 
@@ -429,7 +431,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]
         favored = [(each.favored, each.bonuses) for each in found]
-        fixed = self._said_of_runs(texts)
+        fixed, known = self._said_of_runs(texts)
         limits = span_limits(texts[0], spans) if spans else None
         if limits is not None:
             given = limits.constraints
@@ -458,6 +460,14 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             ]
             rows += map(tuple, forced[0].tolist()) if found else []
             forced = [np.array(sorted(rows), dtype=np.int32)]
+        if fixed is not None and any(known):
+            tags = (*tags, *(names := sorted({name for each in known for *_, name in each})))
+            number = {name: len(tags) - len(names) + i for i, name in enumerate(names)}
+            forced = forced or [_NO_PLACES] * len(texts)
+            for i, (said, each) in enumerate(zip(fixed, known, strict=True)):
+                rows = [(start, end, number[name]) for start, end, name in each]
+                others = [forced[i], *(places for places, _ in favored[i : i + 1])]
+                forced[i] = _with_known(forced[i], rows, said, others)
         if fixed is not None:
             ends = [
                 [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]
@@ -474,14 +484,30 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             "fixed": fixed,
         }
 
-    def _said_of_runs(self, texts: list[str]) -> list[NDArray[np.uint8]] | None:
-        """Constraints by the typed runs of texts; None if there are none."""
+    def _said_of_runs(
+        self, texts: list[str]
+    ) -> tuple[list[NDArray[np.uint8]] | None, list[list[tuple[int, int, str]]]]:
+        """Constraints by the typed runs of texts, None if there are none, and words of known tags.
+
+        Of each word begin, end and tag; none if the model has no tags.
+        """
+        known: list[list[tuple[int, int, str]]] = []
         if (runs := self.runs) is None:
-            return None
-        found = list(map(runs.find, texts))
-        if not any(found):
-            return None
-        return [run_limits(text, each) for text, each in zip(texts, found, strict=True)]
+            return None, known
+
+        tags = frozenset(getattr(self, "tags", ()))
+
+        def noted(found: Iterable[Run]) -> Iterator[Run]:
+            for run in found:
+                if run.tag in tags:
+                    known[-1].append((run.start, run.end, cast("str", run.tag)))
+                yield run
+
+        said = []
+        for text in texts:
+            known.append([])
+            said.append(run_limits(text, noted(runs.find(text))))
+        return (said if any(map(np.any, said)) else None), known
 
     def _text_of(self, words: Sequence[str]) -> str:
         """The text of words without white space; if runs are looked for, as people write it."""
@@ -793,6 +819,40 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     return part
 
 
+def _with_known(
+    forced: NDArray[np.int32],
+    rows: list[tuple[int, int, int]],
+    said: NDArray[np.uint8],
+    words: Iterable[NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    """Places of listed words, and those of words of which form says the tag, by their begins.
+
+    said: the constraints of the text. words: places of words of the user, which come first.
+    """
+    if not rows:
+        return forced
+    places = np.array(rows, dtype=np.int32)
+    begins = np.append(said % SAYS_STAND_IN == BEGINS, True)
+    covered = np.concatenate(([0], np.cumsum(_covered(len(said), words, 0))))
+    kept = begins[places[:, 0]] & begins[places[:, 1]]
+    kept &= covered[places[:, 0]] == covered[places[:, 1]]
+    joined = np.concatenate([forced, places[kept]])
+    return joined[np.argsort(joined[:, 0], kind="stable")]
+
+
+def _covered(n: int, words: Iterable[NDArray[np.int32]], skipped: int) -> NDArray[np.bool_]:
+    """Mask of the characters of a text of `n` in words at some places.
+
+    skipped: how many of the first characters of each word do not count.
+    """
+    opened = np.zeros(n + 1, dtype=np.int64)
+    for places in words:
+        np.add.at(opened, np.minimum(places[:, 0] + skipped, places[:, 1]), 1)
+        np.subtract.at(opened, places[:, 1], 1)
+    inside: NDArray[np.bool_] = np.cumsum(opened[:-1]) > 0
+    return inside
+
+
 def _bound(
     texts: list[str],
     ends: list[list[int]],
@@ -807,12 +867,8 @@ def _bound(
     for i, text in enumerate(texts):
         if len(text) <= LONGEST:
             continue
-        held = np.zeros(len(text), dtype=np.uint8)
-        for places in (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1])):
-            opened = np.zeros(len(text) + 1, dtype=np.int64)
-            np.add.at(opened, places[:, 0] + 1, 1)
-            np.subtract.at(opened, places[:, 1], 1)
-            held |= np.cumsum(opened[:-1]) > 0
+        words = (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1]))
+        held = _covered(len(text), words, 1).astype(np.uint8)
         if fixed is not None:
             held[fixed[i] % SAYS_STAND_IN == CONTINUES] = 2
         ends[i] = cut_long(text, ends[i], held)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -390,6 +391,118 @@ def test_both_models_of_a_pair_look_for_the_same(kind: Any) -> None:
         words(typed_runs=True, whole_runs=("price",)),
     )
     assert list(pair.whole_runs) == ["price"]
+
+
+# Numbers, signs and marks -------------------------------------------------------------------------
+
+DIGITS: Final = "零一二三四五六七八九"
+
+
+def chinese(number: int) -> str:
+    """A number in Chinese digits, as it is read."""
+    parts: list[str] = []
+    for unit, sign in ((10**8, "亿"), (10**4, "万"), (1, "")):
+        group, number = divmod(number, unit)
+        if not group:
+            parts.append("零")
+            continue
+        for power, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+            digit, group = divmod(group, power)
+            parts.append(DIGITS[digit] + name if digit else "零")
+        parts.append(sign)
+    text = re.sub("零+", "零", "".join(parts)).strip("零")
+    text = re.sub("零([万亿])", r"\1", text)
+    return text.removeprefix("一") if text.startswith("一十") else text
+
+
+def test_numbers_are_read_so() -> None:
+    read = {15: "十五", 203: "二百零三", 1_050: "一千零五十", 100_000_010: "一亿零一十"}
+    assert {number: chinese(number) for number in read} == read
+
+
+@all_kinds
+@given(number=st.integers(11, 10**12 - 1), is_traditional=st.booleans())
+@example(1_050, False)
+@example(203, True)
+@example(20_000, False)
+@quick_examples(60)
+def test_a_number_is_one_word(kind: Any, number: int, is_traditional: bool) -> None:
+    read = chinese(number)
+    if is_traditional:
+        read = read.replace("万", "萬").replace("亿", "億")
+    assert f"第{read}" in words_of(model(kind).predict(f"学生在第{read}条"))
+    for text in (read, f"学{read}件", f"{read}。", f"（{read}）"):
+        spans = spans_in(text, words_of(model(kind).predict(text)))
+        start = text.index(read)
+        assert [span for span in spans if span[0] <= start and span[1] >= start + len(read)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("￥35", [("￥", "M"), ("35", None)]),
+        ("HK$80", [("HK$", "M"), ("80", None)]),
+        ("100＄", [("100", None), ("＄", "M")]),
+        ("第十二", [("第十二", "OD")]),
+        ("三分之一学", [("三分之一", "CD"), ("学", None)]),
+        ("二〇二四年学", [("二〇二四年", "NT"), ("学", None)]),
+        ("*学*", [("*", "PU"), ("学", None), ("*", "PU")]),
+        ("学|生", [("学", None), ("|", "PU"), ("生", None)]),
+        ("①学", [("①", "CD"), ("学", None)]),
+        ("真？?！", [("真", None), ("？?！", "PU")]),
+        # What joins a mark goes with it, and is none of it.
+        ("学*\u0301", [("学", None), ("*\u0301", None)]),
+        ("", []),
+        ("|", [("|", "PU")]),
+    ],
+)
+@pytest.mark.parametrize("kind", TAGGERS)
+def test_words_of_which_form_says_the_tag(
+    kind: Any, text: str, words: list[tuple[str, str | None]]
+) -> None:
+    tags = ("M", "OD", "CD", "NT", "PU")
+    gold = [[("学", "N"), ("生", "N")] * 2, *([("真", "N"), ("大", tag)] for tag in tags)]
+    tagger = _tagger(kind, tuple(map(tuple, gold)))
+    found = tagger.predict_tagged(text)
+    assert [word for word, _ in found] == [word for word, _ in words]
+    assert [known or tag for (_, tag), (_, known) in zip(found, words, strict=True)] == [
+        tag for _, tag in found
+    ]
+    assert tagger.nbest(text, 1)[0][1] == found
+
+
+@cache
+def _tagger(kind: Any, gold: tuple[tuple[tuple[str, str], ...], ...]) -> Any:
+    return untrained(kind).fit([list(sentence) for sentence in gold])
+
+
+@pytest.mark.parametrize("kind", TAGGERS)
+def test_words_and_spans_of_users_come_before_marks(kind: Any) -> None:
+    tagger = _tagger(kind, ((("学", "N"), ("生", "N")), (("大", "PU"), ("真", "V"))))
+    assert tagger.predict_tagged("学|生") == [("学", "N"), ("|", "PU"), ("生", "N")]
+    assert words_of(tagger.predict_tagged("学|生", ["学|生"])) == ["学|生"]
+    assert tagger.predict_tagged("学|生", [("|", "V")])[1] == ("|", "V")
+    favored = UserWords()
+    favored.add("学|生", bonus=1e6)
+    assert words_of(tagger.predict_tagged("学|生", favored)) == ["学|生"]
+    assert words_of(tagger.predict_tagged("学|生", spans=[(0, 3)])) == ["学|生"]
+    assert tagger.predict_tagged("学|生", spans=[(1, 2, "token", "V")])[1] == ("|", "V")
+
+
+UNSEEN: Final = "\u200b\ufeff\u2060\xad\u200e"
+
+
+@all_kinds
+@given(parts=st.lists(st.sampled_from([*UNSEEN, *"大学 \n，", "a.cn", "|"]), max_size=9))
+@example(["\u200b", "，大学"])
+@example(["大\u200b学 \ufeff|"])
+@quick_examples(60)
+def test_characters_of_no_width_are_no_words(kind: Any, parts: list[str]) -> None:
+    text = "".join(parts)
+    words = words_of(model(kind).predict(text))
+    assert "".join(words) == "".join(text.split())
+    alone = [word for word in words if not word.strip(UNSEEN)]
+    assert alone == [piece for piece in text.split() if not piece.strip(UNSEEN)]
 
 
 # Long texts ---------------------------------------------------------------------------------------
