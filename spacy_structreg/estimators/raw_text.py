@@ -499,8 +499,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
         def noted(found: Iterable[Run]) -> Iterator[Run]:
             for run in found:
-                if run.tag in tags:
-                    known[-1].append((run.start, run.end, cast("str", run.tag)))
+                for (start, end), tag in zip(run.pieces, run.tags, strict=False):
+                    if tag in tags:
+                        known[-1].append((start, end, tag))
                 yield run
 
         said = []

@@ -301,7 +301,7 @@ KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
 
 _PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
 _DIGITS: Final = re.compile(_NUMBER)
-_BRACKETS: Final = re.compile("(?<![:;'-])[(（)）]")
+_BRACKETS: Final = re.compile("(?<![:;'-])[(（]|[)）]")
 _LAST_NUMBER: Final = re.compile(rf"(?<!\d)({_NUMBER})[%％‰]?\Z")
 _LETTERS: Final = re.compile(f"[{_LETTER}]{{1,200}}")
 _TWO_NUMERALS: Final = re.compile(f"[{numerals.CHARACTERS}0-9][{numerals.CHARACTERS}0-9半多余餘]")
@@ -334,15 +334,16 @@ _CLOSES: Final = re.compile("(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八
 # Nor of these if their numerals go on, as those of 第二十 in 第二十一起.
 _BESIDE_NUMERALS: Final = ("ordinal", "fraction", "date")
 
-_TAGS: Final[dict[RunKind, str]] = {
-    "version": "CD",
-    "ordinal": "OD",
-    "fraction": "CD",
-    "date": "NT",
-    "price": "M",
-    "bullet": "CD",
-    "punctuation": "PU",
-    "mark": "PU",
+_TAGS: Final[dict[RunKind, tuple[str, ...]]] = {
+    "version": ("CD",),
+    "ordinal": ("OD",),
+    "fraction": ("CD",),
+    "date": ("NT",),
+    "price": ("M",),
+    "measure": ("CD", "M"),
+    "bullet": ("CD",),
+    "punctuation": ("PU",),
+    "mark": ("PU",),
 }
 
 # The groups of the words of a run.
@@ -355,9 +356,8 @@ _CUT: Final[dict[RunKind, tuple[str, ...]]] = {
 class Run(NamedTuple):
     """A run, `text[start:end]`, the words in it, and whether its words may be longer than it.
 
-    pieces: begins and ends of the words. White space between pieces belongs to none. tag: of its
-    word by the conventions of the Chinese Treebank, if there is one word that has no other; None
-    where the model is to decide.
+    pieces: begins and ends of the words. White space between pieces belongs to none. tags: of
+    the words by the conventions of the Chinese Treebank; none where the model is to decide.
     """
 
     start: int
@@ -365,7 +365,7 @@ class Run(NamedTuple):
     kind: RunKind
     pieces: tuple[tuple[int, int], ...]
     is_open: bool
-    tag: str | None = None
+    tags: tuple[str, ...] = ()
 
 
 _LATIN: Final = re.compile(
@@ -454,8 +454,8 @@ class TypedRuns:
             is_open = any(map(_TWO_NUMERALS.fullmatch, around))
         # V8 may be a name.
         is_known = not (is_open or whole or (kind == "version" and "." not in found[0]))
-        tag = _TAGS.get(kind) if is_known else None
-        return Run(start, end, kind, pieces, is_open, tag)
+        tags = _TAGS.get(kind, ()) if is_known else ()
+        return Run(start, end, kind, pieces, is_open, tags)
 
 
 def _closes_bracket(found: re.Match[str]) -> bool:
