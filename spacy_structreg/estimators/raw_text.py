@@ -150,8 +150,9 @@ FinderT = TypeVar("FinderT", bound=WordFinder)
 class RawTextPredictor(ABC, Generic[FinderT]):
     """Finds words in raw text.
 
-    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction; ``"doc"``
-    takes every text as one sentence. typed_runs, whole_runs: whether URLs, measures and the like
+    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
+    ``"wrapped"`` without line breaks within paragraphs; ``"doc"`` takes every text as one.
+    typed_runs, whole_runs: whether URLs, measures and the like
     are found by their form, and which of them are not cut (`features.typed_runs`).
     """
 
@@ -519,9 +520,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         )
 
     def _sentence_ends(self, text: str) -> list[int]:
-        if self.sentences == "punctuation":
-            return sentence_ends(text)
-        return cut_long(text, [len(text)]) if text else []
+        if self.sentences == "doc":
+            return cut_long(text, [len(text)]) if text else []
+        return sentence_ends(text, wrapped=self.sentences == "wrapped")
 
 
 class SegmentPredictor(RawTextPredictor[FinderT]):
@@ -731,7 +732,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        examples = self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
+        examples = self.SCHEMA.examples(sentence, split=self.sentences != "doc")
         if self.typed_runs == "latin":
             return list(map(self._joined, examples))
         return list(map(self._seen, examples)) if self.typed_runs else examples

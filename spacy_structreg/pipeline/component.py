@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
 ValueT = TypeVar("ValueT")
-Sentences: TypeAlias = Literal["doc", "punctuation"]
+Sentences: TypeAlias = Literal["doc", "punctuation", "wrapped"]
 
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
@@ -571,12 +571,16 @@ def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 def punctuation_bounds(
-    doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
+    doc: Doc,
+    bounds: Iterable[tuple[int, int]],
+    held: Sequence[bool] | None = None,
+    *,
+    wrapped: bool = False,
 ) -> Iterator[tuple[int, int]]:
     """Parts of a Doc, cut where `corpora.sentences` finds that a sentence ends.
 
     bounds: the first token of each part, and the first after it. held: for each token, whether it
-    is to stay with the one before it.
+    is to stay with the one before it. wrapped: as of `sentence_ends`.
     """
     # It is compiled, and no pipeline but ours is to need what is.
     from spacy_structreg.corpora.sentences import split_words
@@ -584,7 +588,9 @@ def punctuation_bounds(
     for start, end in bounds:
         tokens = doc[start:end]
         sentences = split_words(
-            [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+            [token.text for token in tokens],
+            [bool(token.whitespace_) for token in tokens],
+            wrapped=wrapped,
         )
         ends = accumulate(map(len, sentences), initial=start)
         cuts = [i for i in ends if start < i < end and not (held and held[i])]

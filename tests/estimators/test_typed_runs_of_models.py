@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from example_counts import quick_examples
-from features.test_typed_runs import CASES, LEFT, OPEN
+from features.test_typed_runs import CASES, LEFT, OPEN, is_known_alone
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tasks.test_given_spans import agree, go_together, spanned
@@ -76,7 +76,7 @@ def words_of(items: list[Any]) -> list[str]:
 RUNS: Final = [
     (case.kind, case.text[run[0] : run[-1]], [edge - run[0] for edge in run])
     for case in CASES
-    if case.text not in LEFT and case.kind not in ("topic", "none")
+    if case.text not in LEFT and case.kind not in ("topic", "none") and is_known_alone(case)
     for run in case.runs
 ]
 
