@@ -38,9 +38,9 @@ cdef class SentenceMarks:
     full_stops: marks that end a sentence if nothing special follows. special: what is special
         there; characters beyond U+FFFF are. terminators: marks that belong together with all
         `followers` behind them. dots: marks that end no sentence unless one of `after_dots`
-        follows. breaks: other marks. Colons are marks if ``//`` follows, and dots between Han characters.
-    openers, closers: of brackets and quotes, in which full stops need a closer look; straight quotes
-        are both.
+        follows, or Han characters stand on both sides. breaks: other marks. Colons are marks if
+        ``//`` follows. openers, closers: of brackets and quotes, in which full stops need a closer
+        look; straight quotes are both.
     """
 
     cdef readonly dict classes
