@@ -64,6 +64,8 @@ _NUMBER: Final = (
     f"[{_FORMAL}][{_FORMAL_TENS}{_TEN_THOUSANDS}]"
     f"[零{_FORMAL}{_FORMAL_TENS}{_TEN_THOUSANDS}]{{0,30}})"
 )
+# Behind 第 and 分之 no word begins within a number.
+_WHOLE: Final = _NUMBER.replace(_NO_WORD, "")
 _POINT: Final = f"[点點][{_DIGIT}{_ZERO}]{{1,20}}"
 _ARABIC: Final = r"\d{1,9}(?:\.\d{1,9})?"
 
@@ -89,19 +91,19 @@ DIGITS: Final = (
 """Digits one by one, as of years and telephones."""
 
 FRACTION: Final = (
-    f"(?:[{_DIGIT}]又)?(?:{_NUMBER}|[百千万萬]|[{_DIGIT}几幾十]|{_ARABIC})分之"
-    f"(?:(?:{_NUMBER}|[{_DIGIT}{_ZERO}几幾十百])(?:{_POINT})?|{_ARABIC})"
+    f"(?:[{_DIGIT}]又)?(?:{_WHOLE}|[百千万萬]|[{_DIGIT}几幾十]|{_ARABIC})分之"
+    f"(?:(?:{_WHOLE}|[{_DIGIT}{_ZERO}几幾十百])(?:{_POINT})?|{_ARABIC})"
 )
 """三分之二, 百分之三十五点六, 百分之5."""
 
-ORDINAL: Final = f"第(?:{_NUMBER}|[{_DIGIT}零〇]{{2,9}}|\\d{{1,9}}(?![\\d.,]))"
+ORDINAL: Final = f"第(?:{_WHOLE}|[{_DIGIT}零〇]{{2,9}}|\\d{{1,9}}(?![\\d.,]))"
 """第二百零三, 第203."""
 
 YEAR: Final = (
     f"(?<![{_DIGIT}{_ZERO}])[{_DIGIT}{_ZERO}]{{4}}年(?![代度级級])|"
     "(?<=民国|民國|顺治|順治|康熙|雍正|乾隆|嘉庆|嘉慶|道光|咸丰|咸豐|同治|光绪|光緒|宣统|宣統|"
     "洪武|永乐|永樂|嘉靖|万历|萬曆|崇祯|崇禎|贞观|貞觀|开元|開元|明治|大正|昭和|平成|令和)"
-    f"(?:{_NUMBER}|[{_DIGIT}十元]|\\d{{1,2}})年"
+    f"(?:{_WHOLE}|[{_DIGIT}十元]|\\d{{1,2}})年"
 )
 """二〇二四年, and 三十八年 behind 民国 and other reigns."""
 
