@@ -159,7 +159,7 @@ class WordsTwin:
             "t0": [("number", tags[-1] + 2)],
             "t-1": [("number", tags[-1] + 2)],
             "t-2": [("number", tags[-2] + 2)],
-            "inner(w-1)": [self.character(k) for k in range(begin, i - 1)],
+            "inner(w-1)": [self.character(k) for k in range(max(begin, i - 65), i - 1)],
             # There are no records.
             "cat(c0)": [],
             "cat(end(w-1))": [],

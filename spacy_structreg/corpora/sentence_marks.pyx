@@ -1,6 +1,6 @@
 """A fast search for the marks of a text that may end sentences."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint16_t
 
 import numpy as np
 
@@ -21,6 +21,13 @@ cdef enum:
     FOLLOWER = 32
     AFTER_DOT = 64
     SPECIAL = 128
+    OPENER = 256
+    CLOSER = 512
+
+
+cdef bint is_han(Py_UCS4 character) noexcept nogil:
+    """True if it is a Han character of the first plane."""
+    return 0x3400 <= character <= 0x4DBF or 0x4E00 <= character <= 0x9FFF
 
 
 cdef class SentenceMarks:
@@ -31,20 +38,24 @@ cdef class SentenceMarks:
     full_stops: marks that end a sentence if nothing special follows. special: what is special
         there; characters beyond U+FFFF are. terminators: marks that belong together with all
         `followers` behind them. dots: marks that end no sentence unless one of `after_dots`
-        follows. breaks: other marks. Colons are marks if ``//`` follows.
+        follows, or Han characters stand on both sides. breaks: other marks. Colons are marks if
+        ``//`` follows. openers, closers: of brackets and quotes, in which full stops need a closer
+        look; straight quotes are both.
     """
 
     cdef readonly dict classes
-    cdef uint8_t _flags[TABLE]
+    cdef uint16_t _flags[TABLE]
 
     def __init__(
-        self, *, full_stops, terminators, dots, breaks, followers, after_dots, special
+        self, *, full_stops, terminators, dots, breaks, followers, after_dots, special, openers,
+        closers,
     ):
         cdef Py_ssize_t code
         cdef int flags
         self.classes = {
             "full_stops": full_stops, "terminators": terminators, "dots": dots, "breaks": breaks,
             "followers": followers, "after_dots": after_dots, "special": special,
+            "openers": openers, "closers": closers,
         }
         for code in range(TABLE):
             self._flags[code] = 0
@@ -56,6 +67,8 @@ cdef class SentenceMarks:
             "followers": FOLLOWER,
             "after_dots": AFTER_DOT,
             "special": SPECIAL,
+            "openers": OPENER,
+            "closers": CLOSER,
         }.items():
             for code in map(ord, self.classes[name]):
                 if code < TABLE:
@@ -65,13 +78,13 @@ cdef class SentenceMarks:
     def __reduce__(self):
         return _marks, (self.classes,)
 
-    def next(self, text not None, Py_ssize_t at, list ends not None):
+    def next(self, text not None, Py_ssize_t at, list ends not None, Py_ssize_t n_open=0):
         """The offset of the next mark from `at` on that needs a closer look; -1 if none does.
 
         Ends of sentences before it are added to `ends`; that of the text is no such end. Marks that
-        only followers stand behind, to the end of the text, do not count. Takes time linear in what
-        is passed over, if marks are taken together with their followers. Raises ValueError if `at`
-        is below 0.
+        only followers stand behind, to the end of the text, do not count. n_open: how many brackets
+        and quotes are open at `at`. Takes time linear in what is passed over, if marks are taken
+        together with their followers. Raises ValueError if `at` is below 0.
         """
         if not isinstance(text, str):
             raise TypeError(f"a text is a string, not {type(text).__name__}")
@@ -82,21 +95,24 @@ cdef class SentenceMarks:
         cdef Py_ssize_t n = len(text)
         cdef bint is_end = True
         while True:
-            at = self._next(kind, data, n, at, &is_end)
+            at = self._next(kind, data, n, at, n_open, &is_end)
             if not is_end:
                 return at
+            n_open = 0
             ends.append(at)
 
-    def ends_of_all(self, list texts not None, ends_of not None):
+    def ends_of_all(self, list texts not None, ends_of not None, Py_ssize_t longest):
         """The ends of the sentences of texts as offsets in all of them, one after the other.
 
-        ends_of: gives those of one text, which it is asked for where a mark needs a closer look, or
-        white space comes first. Returns int64, rising, the last that of all texts; empty texts have
-        none. Raises TypeError for a text that is no string, or of a subclass.
+        ends_of: gives those of one text, which it is asked for where a mark needs a closer look,
+        white space comes first, or a sentence has more than `longest` characters. Returns int64,
+        rising, the last that of all texts; empty texts have none. Raises TypeError for a text that
+        is no string, or of a subclass.
         """
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t found = 0
         cdef Py_ssize_t first
+        cdef Py_ssize_t last
         cdef Py_ssize_t at
         cdef Py_ssize_t n
         cdef bint is_end
@@ -116,12 +132,17 @@ cdef class SentenceMarks:
             data = PyUnicode_DATA(text)
             first = found
             at = 0
+            last = 0
             is_end = not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, 0))
             while is_end:
-                at = self._next(kind, data, n, at, &is_end)
+                at = self._next(kind, data, n, at, 0, &is_end)
+                if (at if is_end else n) - last > longest:
+                    at = last
+                    break
                 if is_end:
                     view[found] = base + at
                     found += 1
+                    last = at
             if at >= 0:
                 found = first
                 for at in ends_of(text):
@@ -134,29 +155,45 @@ cdef class SentenceMarks:
         return ends[:found]
 
     cdef Py_ssize_t _next(
-        self, int kind, const void* data, Py_ssize_t n, Py_ssize_t at, bint* is_end
+        self, int kind, const void* data, Py_ssize_t n, Py_ssize_t at, Py_ssize_t n_open,
+        bint* is_end,
     ) noexcept nogil:
         """The next end of a sentence that needs no closer look, or mark that does; -1 for none."""
         cdef Py_ssize_t end
         cdef Py_UCS4 character
         cdef Py_UCS4 after
         cdef int flags
+        cdef bint is_quoted = False
         is_end[0] = False
         while at < n:
             character = PyUnicode_READ(kind, data, at)
             at += 1
             flags = self._flags[character] if character < TABLE else 0
+            if flags & OPENER and flags & CLOSER:
+                is_quoted = not is_quoted
+                n_open += 1 if is_quoted else -1
+            elif flags & OPENER:
+                n_open += 1
+            elif flags & CLOSER and n_open > 0:
+                n_open -= 1
             if not flags & MARK:
                 continue
             after = PyUnicode_READ(kind, data, at) if at < n else 0
-            if flags & FULL_STOP and at < n and after < TABLE and not self._flags[after] & SPECIAL:
+            if (
+                flags & FULL_STOP and n_open <= 0
+                and at < n and after < TABLE and not self._flags[after] & SPECIAL
+            ):
                 is_end[0] = True
                 return at
             if flags & COLON and (
                 after != c"/" or at + 1 == n or PyUnicode_READ(kind, data, at + 1) != c"/"
             ):
                 continue
-            if flags & DOT and (at == n or after >= TABLE or not self._flags[after] & AFTER_DOT):
+            if (
+                flags & DOT
+                and (at == n or after >= TABLE or not self._flags[after] & AFTER_DOT)
+                and not (at > 1 and is_han(after) and is_han(PyUnicode_READ(kind, data, at - 2)))
+            ):
                 continue
             if flags & TERMINATOR:
                 end = at

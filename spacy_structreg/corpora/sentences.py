@@ -8,8 +8,14 @@ visible character,
   footnote numbers ([1]) that follow directly: 他说：“走吧！”|
 - after the full stop of Latin script if white space follows, and then, behind opening quotes and
   brackets, a capital, a digit or a letter of a script without capitals: He left. She stayed.
+- after one between Han characters, if they are none of foreign names: 他来了.|她走了.
 
 It does not end there if
+
+- the marks stand in brackets within a sentence, or in a quotation that no colon or the like
+  introduces: 他（真的！）来了。 听到“开始！”的口令
+- a quotation begins the sentence, so that the text behind it belongs to it: “不行。”她说。 (Behind
+  a colon, one ends it: 他说：“不行。”|她走了。 Within both, sentences end: “不行。|我不去。”她说。)
 
 - a comma, colon or the like follows directly: “走！”，他说
 - the marks stand in a title, or alone in quotes or brackets: 《怎么办？》 (?) “……”
@@ -18,22 +24,36 @@ It does not end there if
 - the full stop is that of an abbreviation (Mr., e.g.), an initial or a number of a list. Those that
   may end a sentence as well (U.S., Inc., J.) do so before words that begin many (The, He, In, …).
 
-In doubt there is no end: two sentences in one cost a model less than one in two.
+In doubt there is no end: two sentences in one cost a model less than one in two. But what goes on
+for more than `LONGEST` characters is cut at the best place of the second half of them: behind a
+semicolon, another mark, white space, or between words of Latin letters.
 """
 
 from __future__ import annotations
 
+import operator
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentence_marks import SentenceMarks
 
-__all__ = ["latin_spaces", "sentence_ends", "sentence_ends_of_all", "split_words"]
+__all__ = [
+    "LONGEST",
+    "cut_long",
+    "latin_spaces",
+    "sentence_ends",
+    "sentence_ends_of_all",
+    "split_words",
+]
+
+LONGEST: Final = 10_000
+"""Longest sentence, in characters: memory of models grows with it."""
 
 # Marks that end sentences wherever they stand, those of Latin script that need a closer look, and
 # what stands for words left out.
@@ -51,6 +71,7 @@ MIDDLE: Final = "，、；：,;:·"
 # What follows a mark, if it is not simply the next sentence; nothing does at the end of the text.
 UNUSUAL: Final = ("", "[", *MIDDLE)
 BREAKS: Final = "\n\r\u2028\u2029"
+_HAN: Final = "㐀-䶿一-鿿"
 
 # What writers keep apart by spaces: words that are not of Han script, and @names.
 _LATIN_END: Final = re.compile(r"[0-9A-Za-zÀ-ɏ]\Z")
@@ -60,16 +81,16 @@ _SPACED_MARKS: Final = frozenset(".,;:!?)")
 # Numbers have none before units.
 _AMOUNT: Final = re.compile(r"[-+]?[0-9][0-9.,]*")
 
-# Combining marks, variation selectors, emoji modifiers and joiners.
+# Combining marks, variation selectors, emoji modifiers, joiners, characters of no width.
 EXTENDERS: Final = (
-    "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\u302a-\u302f"
-    "\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0020-\U000e01ef"
+    "\xad\u0300-\u036f\u0483-\u0489\u061c\u180e\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\ufeff"
+    "\U0001f3fb-\U0001f3ff\U000e0020-\U000e01ef"
 )
-# What belongs to the marks before it: spaces of no width, the tilde that softens an end in chats,
-# and emoji, without hands that point at what follows.
+# What belongs to the marks before it: the tilde that softens an end in chats, and emoji, without
+# hands that point at what follows.
 FOLLOWERS: Final = (
-    "\u200b\u200e\u200f\u2060~～\u2639\u263a\u2640\u2642\u2764"
-    "\U0001f1e6-\U0001f446\U0001f448\U0001f44a-\U0001faff"
+    "~～\u2639\u263a\u2640\u2642\u2764\U0001f1e6-\U0001f446\U0001f448\U0001f44a-\U0001faff"
 )
 
 # Linear on any input: the first class finds a place to look at, every other one takes a run of
@@ -77,10 +98,12 @@ FOLLOWERS: Final = (
 # for each character of a long run.
 CANDIDATE: Final = re.compile(
     "[{t}{b}{d}:](?:(?<=:)//[!-~]+|(?<=[{b}])(\\s*)|(?<=[{t}])[{r}]*{j}(\\s*)"
-    "|(?<=[{d}])(?:[{d}][{r}]*{j}(\\s*)|[{c}]*(\\s+|(?=\\[[0-9]{{1,3}}\\]))))".format(
+    "|(?<=[{d}])(?:[{d}][{r}]*{j}(\\s*)|[{c}]*(\\s+|(?=\\[[0-9]{{1,3}}\\]))"
+    "|(?<=[{h}].)(?=[{h}])()))".format(
         t=re.escape(TERMINATORS),
         b=BREAKS,
         d=re.escape(STOPS),
+        h=_HAN,
         c=re.escape(CLOSERS),
         r=re.escape(TERMINATORS + STOPS + CLOSERS) + EXTENDERS + FOLLOWERS,
         # What a joiner joins.
@@ -100,6 +123,37 @@ def _members(ranges: str) -> str:
 # `CANDIDATE` needs to be tried at few characters only.
 _SPACES: Final = _members("\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000")
 _FOLLOWERS: Final = TERMINATORS + STOPS + CLOSERS + _members(EXTENDERS) + _members(FOLLOWERS)
+# Brackets and quotes, by what closes them; brackets of either width.
+_PAIRS: Final = {
+    **dict(
+        zip("“‘「『《〈【〔［｛〖〘〚﹁﹃｢[{«‹", "”’」』》〉】〕］｝〗〙〛﹂﹄｣]}»›", strict=True)
+    ),
+    "（": ")）",
+    "(": ")）",
+}
+_CLOSING: Final = "".join(_PAIRS.values())
+_QUOTES: Final = '“‘「『﹁﹃｢«‹"'
+_PAIRED: Final = re.compile(
+    f"(?<![:;])(?<![:;][-'])[(（]|[{re.escape(''.join(_PAIRS)[:-2] + _CLOSING)}\"{BREAKS}]"
+)
+_ENDING: Final = re.escape(TERMINATORS + STOPS)
+_ENDS_AGAIN: Final = re.compile(f'[{re.escape(_CLOSING)}"][^{_ENDING}]*[{_ENDING}]')
+# What closes is looked for in so many characters, and so many may be open at a time.
+_INSIDE: Final = 200
+_DEPTH: Final = 16
+# Behind these, a quotation has no introduction: 讯（记者）“立正！”随着口令
+_NO_INTRODUCTION: Final = frozenset(")）]］】〕》〉%％")
+
+# Characters of foreign names: a full stop between two is none, 乔治.布什.
+_NAME_CHARACTERS: Final = frozenset(
+    "阿埃艾安昂奥奧巴白班邦保鲍鮑贝貝本比彼毕畢别別宾賓波伯勃博卜布查达達戴丹道德登迪蒂丁东東杜顿頓多"
+    "厄恩尔爾法凡范方菲费費芬弗福富盖蓋甘冈岡高戈哥格古哈海汉漢豪赫亨胡华華霍基吉加贾賈杰傑金喀卡凯凱"
+    "坎康考科柯克肯库庫奎拉莱萊赖賴兰蘭朗劳勞勒雷累蕾黎里理利莉丽麗连連林琳龙龍卢盧鲁魯路罗羅洛吕呂伦"
+    "倫马馬玛瑪迈邁麦麥曼芒毛梅门門蒙米密敏明摩莫默姆木穆拿纳納娜南内內尼妮宁寧纽紐努诺諾欧歐帕潘佩彭"
+    "皮平珀普奇恰乔喬切琼瓊丘热熱仁日茹儒瑞萨薩塞赛賽三桑森沙莎珊圣聖施什史斯思丝絲司松苏蘇索塔泰坦汤"
+    "湯唐特腾騰提图圖托陀瓦万萬汪威韦韋维維魏温溫文翁沃乌烏吾伍武西希锡錫席夏香肖谢謝辛欣休许許逊遜雅"
+    "亚亞延扬揚耶叶葉伊易因英尤雨约約赞贊泽澤扎詹珍芝治朱卓兹茲祖佐"
+)
 _MARKS: Final = SentenceMarks(
     full_stops="。",
     terminators=TERMINATORS,
@@ -108,7 +162,24 @@ _MARKS: Final = SentenceMarks(
     followers=_FOLLOWERS,
     after_dots=STOPS + CLOSERS + _SPACES + "[",
     special=_FOLLOWERS + _SPACES + "".join(UNUSUAL),
+    openers="".join(_PAIRS) + '"',
+    closers=_CLOSING + '"',
 )
+
+_WRAPPED: Final = re.compile(
+    rf"(?<=[^{BREAKS}])(?:\r\n|[\n\r])(?![\s{BREAKS}]|[-*+•·>#|]|[(（]?\d{{1,3}}[.)）、．]|[①-⑳])"
+)
+# Where a sentence that is too long may be cut, the best places first; anywhere, if need be.
+_CUTS: Final = (
+    re.compile("(?<=[；;])"),
+    re.compile("(?<=[，、：])|(?<=[,:])(?![0-9A-Za-z/])"),
+    re.compile(r"(?<=\s)(?=\S)"),
+    re.compile(
+        f"(?<!\u200d)(?![{EXTENDERS}])(?:(?<![0-9A-Za-zÀ-ɏ{EXTENDERS}])|(?![0-9A-Za-zÀ-ɏ]))"
+    ),
+    re.compile(""),
+)
+_SPACE: Final = re.compile(r"\s*")
 
 FOOTNOTE: Final = re.compile(r"\[[0-9]{1,3}\]\s*")
 HAS_BREAK: Final = re.compile(f"[{BREAKS}]")
@@ -165,24 +236,69 @@ STARTERS: Final = _listed(
 )
 
 
-def sentence_ends(text: str) -> list[int]:
+def sentence_ends(text: str, *, wrapped: bool = False) -> list[int]:
     """The character offset at which each sentence of a text ends, in rising order.
 
+    wrapped: take the text as one of lines of limited length: a line break is white space, unless
+        a blank line, an indented one or an item of a list follows.
+
     The last is `len(text)`; the empty text has none. All sentences but the first begin with a
-    visible character. Takes time and memory linear in the text.
+    visible character, and none is longer than `LONGEST`, white space at its ends left out. Takes
+    time and memory linear in the text.
     """
+    if wrapped:
+        text = _WRAPPED.sub(lambda found: " " * len(found[0]), text)
+    return cut_long(text, _marked_ends(text))
+
+
+def cut_long(text: str, ends: list[int], held: NDArray[np.uint8] | None = None) -> list[int]:
+    """The ends of the sentences of a text, with further ones in those longer than `LONGEST`.
+
+    ends: rising, the last at the end of the text. held: uint8 of each character, or None: 0 where a
+    sentence may begin, 1 where it should not, 2 where it must not, even if one becomes longer.
+    """
+    if max(map(operator.sub, ends, [0, *ends]), default=0) <= LONGEST:
+        return ends
+    bounded: list[int] = []
+    start = len(text) - len(text.lstrip())
+    for end in ends:
+        while end - start > LONGEST:
+            start = _cut(text, start, end, held)
+            if start < end:
+                bounded.append(start)
+        bounded.append(end)
+        start = end
+    return bounded
+
+
+def _cut(text: str, start: int, end: int, held: NDArray[np.uint8] | None) -> int:
+    """The place for the end of a sentence from `start`, which goes on for too long up to `end`."""
+    first, last = start + LONGEST // 2, start + LONGEST
+    for most in (0, 1):
+        for pattern in _CUTS:
+            for found in reversed(list(pattern.finditer(text, first, last + 1))):
+                place = _SPACE.match(text, found.start()).end()  # type: ignore[union-attr]
+                if found.start() <= last and (place >= end or held is None or held[place] <= most):
+                    return min(place, end)
+    free = np.flatnonzero(held[last:end] < 2)  # type: ignore[index]  # else any place is taken
+    return last + int(free[0]) if len(free) else end
+
+
+def _marked_ends(text: str) -> list[int]:
+    """As `sentence_ends`, however long the sentences are."""
     ends: list[int] = []
     quotes: _Quotes | None = None
+    pairs = _Pairs(text, ends)
     # White space at the very beginning belongs to the first sentence.
     at = len(text) - len(text.lstrip())
-    while (at := _MARKS.next(text, at, ends)) >= 0:
+    while (at := _MARKS.next(text, at, ends, pairs.n_open(at))) >= 0:
         match = CANDIDATE.match(text, at)
         if match is None:
             at += 1
             continue
         start = ends[-1] if ends else 0
         first, at = match.span()
-        if match[0] == "。" and text[at : at + 1] not in UNUSUAL:
+        if match[0] == "。" and text[at : at + 1] not in UNUSUAL and not pairs.n_open(first):
             # The rest comes to the same, but takes longer.
             is_end = True
         elif text[first] == ":":
@@ -198,7 +314,11 @@ def sentence_ends(text: str) -> list[int]:
                 stop = at = stop - 1
             while footnote := FOOTNOTE.match(text, at):
                 at = footnote.end()
-            is_end = at < len(text) and _ends(text, start, first, stop, at)
+            is_end = (
+                at < len(text)
+                and _ends(text, start, first, stop, at)
+                and not pairs.hold(first, stop, at)
+            )
         if is_end:
             ends.append(at)
     if text and (not ends or ends[-1] < len(text)):
@@ -212,7 +332,90 @@ def sentence_ends_of_all(texts: list[str]) -> NDArray[np.int64]:
     int64, rising; those of each text as `sentence_ends` gives them, which takes longer. Raises
     TypeError for a text that is no str, or of a subclass.
     """
-    return _MARKS.ends_of_all(texts, sentence_ends)
+    return _MARKS.ends_of_all(texts, sentence_ends, LONGEST)
+
+
+class _Pair(NamedTuple):
+    """An open bracket or quote, and behind what closes it, 0 if that is too far away.
+
+    begins: whether a sentence begins with it. is_embedded: whether it is a part of one.
+    """
+
+    place: int
+    end: int
+    is_quote: bool
+    begins: bool
+    is_embedded: bool
+
+
+class _Pairs:
+    """The brackets and quotes of a line that are open. ends: of the sentences so far."""
+
+    def __init__(self, text: str, ends: list[int]) -> None:
+        self._text = text
+        self._ends = ends
+        self._open: list[_Pair] = []
+        self._counted = 0
+
+    def n_open(self, at: int) -> int:
+        """The number of those that are open before a place; places do not fall."""
+        self._go_on(at)
+        return len(self._open)
+
+    def hold(self, first: int, stop: int, at: int) -> bool:
+        """True if marks end no sentence because of the brackets and quotes around them.
+
+        first, stop, at: as of `_ends`.
+        """
+        self._go_on(first)
+        before = self._open.copy()
+        self._go_on(stop)
+        if any(pair.is_embedded and pair.end > stop for pair in self._open):
+            return True
+        closed = before[len(self._open) :]
+        # A mark behind the last one that closes ends the sentence around it.
+        if not closed or _ENDS_AGAIN.search(self._text, first, stop):
+            return False
+        outer, after = closed[0], self._text[at]
+        if at > stop:
+            return outer.is_embedded and not outer.is_quote and not after.isascii()
+        return (outer.is_embedded or (outer.is_quote and outer.begins)) and after not in _QUOTES
+
+    def _go_on(self, to: int) -> None:
+        """Take in what stands before a place."""
+        text, opened = self._text, self._open
+        for found in _PAIRED.finditer(text, self._counted, to):
+            character = found[0]
+            if character in BREAKS:
+                opened.clear()
+                continue
+            for depth in reversed(range(len(opened))):
+                opener = text[opened[depth].place]
+                if character in _PAIRS.get(opener, opener):
+                    del opened[depth:]
+                    break
+            else:
+                if character not in _CLOSING and len(opened) < _DEPTH:
+                    opened.append(self._opened(found.start(), character))
+        self._counted = max(self._counted, to)
+
+    def _opened(self, place: int, character: str) -> _Pair:
+        text = self._text
+        start = self._ends[number - 1] if (number := bisect_right(self._ends, place)) else 0
+        before = text[max(start, place - NEAR) : place].rstrip(OPENERS + _SPACES)
+        begins = not before and place - start <= NEAR
+        is_quote = character in _QUOTES
+        # Behind a colon or comma, what is said is a sentence of its own.
+        is_introduced = is_quote and not (before[-1:].isalnum() or before[-1:] in _NO_INTRODUCTION)
+        inside = text[place + 1 : place + 1 + _INSIDE]
+        line = HAS_BREAK.search(inside)
+        closing = _PAIRS.get(character, character)
+        last = len(inside) if line is None else line.start()
+        close = min(
+            (end for each in closing if (end := inside.find(each, 0, last)) >= 0), default=-1
+        )
+        end = 0 if close < 0 else place + close + 2
+        return _Pair(place, end, is_quote, begins, not (begins or is_introduced))
 
 
 class _Quotes:
@@ -269,8 +472,9 @@ def _ends(text: str, start: int, first: int, stop: int, at: int) -> bool:
     word = _next_word(text, at)
     if mark == ELLIPSIS or run[1:2] in (*STOPS,):
         return _dots_end(mark, before, sign, word, is_apart=is_apart)
+    is_name = not is_apart and before in _NAME_CHARACTERS and text[at] in _NAME_CHARACTERS
     is_number = first - start < NEAR and ENUMERATOR.fullmatch(near.lstrip())
-    return not is_number and _stop_ends(near, sign, word)
+    return not (is_name or is_number) and _stop_ends(near, sign, word)
 
 
 def _is_mentioned(run: str, before: str, closer: str) -> bool:
@@ -348,11 +552,13 @@ def _next_word(text: str, at: int) -> str:
     return found[1] if found else ""
 
 
-def split_words(words: Sequence[str], spaces: Sequence[bool] | None = None) -> list[list[str]]:
+def split_words(
+    words: Sequence[str], spaces: Sequence[bool] | None = None, *, wrapped: bool = False
+) -> list[list[str]]:
     """Split words into sentences where `sentence_ends` splits their text.
 
     words: of a gold line, or the tokens of a text, with those of white space. spaces: whether one
-    follows each word in the text; None for nowhere.
+    follows each word in the text; None for nowhere. wrapped: as of `sentence_ends`.
 
     A sentence begins with a word that is no white space. An end inside a word is not taken: words
     stay whole (`Yahoo!网` as one word splits nowhere), and the sentence goes on to the next end
@@ -364,7 +570,7 @@ def split_words(words: Sequence[str], spaces: Sequence[bool] | None = None) -> l
         parts = words
     else:
         parts = [word + " " * space for word, space in zip(words, spaces, strict=True)]
-    ends = set(sentence_ends("".join(parts)))
+    ends = set(sentence_ends("".join(parts), wrapped=wrapped))
     sentences: list[list[str]] = []
     start = 0
     for stop, offset in enumerate(accumulate(map(len, parts)), start=1):

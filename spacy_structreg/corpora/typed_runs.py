@@ -12,7 +12,7 @@ from spacy_structreg.corpora.files import check_line_end, read_lines
 __all__ = ["TypedRunCase", "read_typed_runs"]
 
 OPENS, CUTS, CLOSES = "⟦", "|", "⟧"
-WITHIN_WORDS: Final = frozenset({"number"})
+WITHIN_WORDS: Final = frozenset({"number", "numeral"})
 """Kinds whose runs may be part of a longer word."""
 
 _RUN: Final = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]*){CLOSES}")

@@ -29,7 +29,13 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, sentence_ends_of_all
+from spacy_structreg.corpora.sentences import (
+    LONGEST,
+    cut_long,
+    latin_spaces,
+    sentence_ends,
+    sentence_ends_of_all,
+)
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
@@ -40,7 +46,7 @@ from spacy_structreg.estimators.search_words import (
     lexicons_of,
 )
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
-from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
+from spacy_structreg.features.typed_runs import CutKind, LatinRuns, Run, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -52,6 +58,7 @@ from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.given_spans import (
+    BEGINS,
     CONTINUES,
     SAYS_STAND_IN,
     AnySpan,
@@ -94,6 +101,7 @@ class LimitsOfPart(TypedDict):
     fixed: NDArray[np.uint8] | None
 
 
+_NO_PLACES: Final = np.zeros((0, 3), dtype=np.int32)
 _NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
 
 
@@ -147,8 +155,9 @@ FinderT = TypeVar("FinderT", bound=WordFinder)
 class RawTextPredictor(ABC, Generic[FinderT]):
     """Finds words in raw text.
 
-    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction; ``"doc"``
-    takes every text as one sentence. typed_runs, whole_runs: whether URLs, measures and the like
+    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
+    ``"wrapped"`` without line breaks within paragraphs; ``"doc"`` takes every text as one.
+    typed_runs, whole_runs: whether URLs, measures and the like
     are found by their form, and which of them are not cut (`features.typed_runs`).
     """
 
@@ -432,7 +441,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]
         favored = [(each.favored, each.bonuses) for each in found]
-        fixed = self._said_of_runs(texts)
+        fixed, known = self._said_of_runs(texts)
         limits = span_limits(texts[0], spans) if spans else None
         if limits is not None:
             given = limits.constraints
@@ -461,6 +470,14 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             ]
             rows += map(tuple, forced[0].tolist()) if found else []
             forced = [np.array(sorted(rows), dtype=np.int32)]
+        if fixed is not None and any(known):
+            tags = (*tags, *(names := sorted({name for each in known for *_, name in each})))
+            number = {name: len(tags) - len(names) + i for i, name in enumerate(names)}
+            forced = forced or [_NO_PLACES] * len(texts)
+            for i, (said, each) in enumerate(zip(fixed, known, strict=True)):
+                rows = [(start, end, number[name]) for start, end, name in each]
+                others = [forced[i], *(places for places, _ in favored[i : i + 1])]
+                forced[i] = _with_known(forced[i], rows, said, others)
         if fixed is not None:
             ends = [
                 [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]
@@ -469,6 +486,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         for places in (forced, [places for places, _ in favored]):
             if any(map(len, places)):
                 ends = list(map(whole_ends, ends, places))
+        _bound(texts, ends, forced, favored, fixed)
         return ends, {
             "listed": forced if any(map(len, forced)) else None,
             "listed_tags": tags,
@@ -501,14 +519,31 @@ class RawTextPredictor(ABC, Generic[FinderT]):
                 f"not know; leave the tag out, or give one of {', '.join(tags)}"
             )
 
-    def _said_of_runs(self, texts: list[str]) -> list[NDArray[np.uint8]] | None:
-        """Constraints by the typed runs of texts; None if there are none."""
+    def _said_of_runs(
+        self, texts: list[str]
+    ) -> tuple[list[NDArray[np.uint8]] | None, list[list[tuple[int, int, str]]]]:
+        """Constraints by the typed runs of texts, None if there are none, and words of known tags.
+
+        Of each word begin, end and tag; none if the model has no tags.
+        """
+        known: list[list[tuple[int, int, str]]] = []
         if (runs := self.runs) is None:
-            return None
-        found = list(map(runs.find, texts))
-        if not any(found):
-            return None
-        return [run_limits(text, each) for text, each in zip(texts, found, strict=True)]
+            return None, known
+
+        tags = frozenset(getattr(self, "tags", ()))
+
+        def noted(found: Iterable[Run]) -> Iterator[Run]:
+            for run in found:
+                for (start, end), tag in zip(run.pieces, run.tags, strict=False):
+                    if tag in tags:
+                        known[-1].append((start, end, tag))
+                yield run
+
+        said = []
+        for text in texts:
+            known.append([])
+            said.append(run_limits(text, noted(runs.find(text))))
+        return (said if any(map(np.any, said)) else None), known
 
     def _text_of(self, words: Sequence[str]) -> str:
         """The text of words without white space; if runs are looked for, as people write it."""
@@ -520,9 +555,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def sentence_ends(self, text: str) -> list[int]:
         """The ends of the sentences of a text, as the model takes them one by one."""
-        if self.sentences == "punctuation":
-            return sentence_ends(text)
-        return [len(text)] if text else []
+        if self.sentences == "doc":
+            return cut_long(text, [len(text)]) if text else []
+        return sentence_ends(text, wrapped=self.sentences == "wrapped")
 
 
 class SegmentPredictor(RawTextPredictor[FinderT]):
@@ -732,7 +767,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        examples = self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
+        examples = self.SCHEMA.examples(sentence, split=self.sentences != "doc")
         if self.typed_runs == "latin":
             return list(map(self._joined, examples))
         return list(map(self._seen, examples)) if self.typed_runs else examples
@@ -804,9 +839,8 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
     shift = np.array([start, start, 0], dtype=np.int32)
 
-    def within(places: NDArray[np.int32]) -> NDArray[np.bool_]:
-        kept: NDArray[np.bool_] = (places[:, 0] >= start) & (places[:, 1] <= end)
-        return kept
+    def within(places: NDArray[np.int32]) -> slice:
+        return slice(*np.searchsorted(places[:, 0], [start, end]).tolist())
 
     part: LimitsOfPart = {
         "listed": None,
@@ -820,6 +854,73 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
         places, scores = bonuses[0]
         part["bonuses"] = (places[within(places)] - shift, scores[within(places)])
     return part
+
+
+def _with_known(
+    forced: NDArray[np.int32],
+    rows: list[tuple[int, int, int]],
+    said: NDArray[np.uint8],
+    words: Iterable[NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    """Places of listed words, and those of words of which form says the tag, by their begins.
+
+    said: the constraints of the text. words: places of words of the user, which come first.
+    """
+    if not rows:
+        return forced
+    places = np.array(rows, dtype=np.int32)
+    begins = np.append(said % SAYS_STAND_IN == BEGINS, True)
+    covered = np.concatenate(([0], np.cumsum(_covered(len(said), words, 0))))
+    kept = begins[places[:, 0]] & begins[places[:, 1]]
+    kept &= covered[places[:, 0]] == covered[places[:, 1]]
+    joined = np.concatenate([forced, places[kept]])
+    return joined[np.argsort(joined[:, 0], kind="stable")]
+
+
+def _covered(n: int, words: Iterable[NDArray[np.int32]], skipped: int) -> NDArray[np.bool_]:
+    """Mask of the characters of a text of `n` in words at some places.
+
+    skipped: how many of the first characters of each word do not count.
+    """
+    opened = np.zeros(n + 1, dtype=np.int64)
+    for places in words:
+        np.add.at(opened, np.minimum(places[:, 0] + skipped, places[:, 1]), 1)
+        np.subtract.at(opened, places[:, 1], 1)
+    inside: NDArray[np.bool_] = np.cumsum(opened[:-1]) > 0
+    return inside
+
+
+def _bound(
+    texts: list[str],
+    ends: list[list[int]],
+    forced: list[NDArray[np.int32]],
+    favored: list[Favored],
+    fixed: list[NDArray[np.uint8]] | None,
+) -> None:
+    """Cut sentences again that constraints have made too long.
+
+    Listed words that lie across an end then are taken out: of words that overlap, some must.
+    """
+    for i, text in enumerate(texts):
+        if len(text) <= LONGEST:
+            continue
+        words = (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1]))
+        held = _covered(len(text), words, 1).astype(np.uint8)
+        if fixed is not None:
+            held[fixed[i] % SAYS_STAND_IN == CONTINUES] = 2
+        ends[i] = cut_long(text, ends[i], held)
+        if i < len(forced):
+            forced[i] = forced[i][_are_whole(forced[i], ends[i])]
+        if i < len(favored):
+            kept = _are_whole(favored[i][0], ends[i])
+            favored[i] = (favored[i][0][kept], favored[i][1][kept])
+
+
+def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.bool_]:
+    """Mask of the places that no end of a sentence lies within."""
+    before = np.searchsorted(ends, places[:, 0], side="right")
+    whole: NDArray[np.bool_] = before == np.searchsorted(ends, places[:, 1], side="left")
+    return whole
 
 
 def stream_texts(

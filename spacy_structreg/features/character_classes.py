@@ -49,6 +49,7 @@ WHITE_SPACE: Final = 1
 EXTENDS: Final = 2
 JOINS_NEXT: Final = 4
 REGIONAL: Final = 8
+ZERO_WIDTH: Final = 16
 
 _WHITE_SPACE: _Ranges = [
     (0x09, 0x0D), (0x1C, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
@@ -58,6 +59,11 @@ _EXTENDS: _Ranges = [
     (0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x200C, 0x200D),
     (0x20D0, 0x20FF), (0x302A, 0x302F), (0x3099, 0x309A), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F),
     (0x1F3FB, 0x1F3FF),
+]  # fmt: skip
+# Spaces of no width, marks of direction, soft hyphens, byte order marks.
+_ZERO_WIDTH: _Ranges = [
+    (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200B), (0x200E, 0x200F),
+    (0x202A, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF),
 ]  # fmt: skip
 
 RUNS: Final[Mapping[str, _Ranges]] = {
@@ -103,6 +109,7 @@ _HALF_WIDTHS.setflags(write=False)
 _PROPERTIES: Final = np.zeros(TABLE_SIZE, dtype=np.uint8)
 _fill(_PROPERTIES, _WHITE_SPACE, WHITE_SPACE)
 _fill(_PROPERTIES, _EXTENDS, EXTENDS)
+_fill(_PROPERTIES, _ZERO_WIDTH, EXTENDS | ZERO_WIDTH)
 _PROPERTIES[0x200D] = EXTENDS | JOINS_NEXT
 _fill(_PROPERTIES, [(0x1F1E6, 0x1F1FF)], REGIONAL)
 _PROPERTIES.setflags(write=False)
@@ -138,7 +145,8 @@ def property_table() -> NDArray[np.uint8]:
 
     `WHITE_SPACE`: is never part of a word. `EXTENDS`: belongs to the character before it
     (combining marks, variation selectors, emoji modifiers). `JOINS_NEXT`: so does the character
-    after it (zero width joiner). `REGIONAL`: two in a row are one flag.
+    after it (zero width joiner). `REGIONAL`: two in a row are one flag. `ZERO_WIDTH`: is not to be
+    seen; it belongs to the character after it where none is before it.
     """
     return _PROPERTIES
 

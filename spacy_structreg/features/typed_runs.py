@@ -10,9 +10,10 @@ characters, so that time is linear in the length of a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from spacy_structreg.features import numerals
 from spacy_structreg.features.character_classes import RUNS
 
 __all__ = [
@@ -30,6 +31,9 @@ __all__ = [
 MAX_LENGTH: Final = 2_000
 """Longest run, in characters."""
 
+NEAR: Final = 100
+"""A bracket that a face could close is looked for in so many characters."""
+
 RunKind: TypeAlias = Literal[
     "url",
     "email",
@@ -41,19 +45,26 @@ RunKind: TypeAlias = Literal[
     "time",
     "price",
     "measure",
+    "ordinal",
+    "fraction",
+    "date",
+    "numeral",
     "number",
     "emoticon",
     "emoji",
     "laughter",
     "word",
     "punctuation",
+    "bullet",
+    "mark",
 ]
 """Kinds of runs that are known by their form."""
 
 CutKind: TypeAlias = Literal["price", "measure", "topic"]
 """Kinds that the conventions cut into words."""
 
-_LETTER: Final = "A-Za-zÀ-ÖØ-öø-ɏ"
+_LETTER: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
+_COMBINING: Final = "\u0300-\u036f"
 _ALNUM: Final = f"0-9{_LETTER}"
 _HAN: Final = "一-鿿㐀-䶿"
 _NO_WORD_BEFORE: Final = f"(?<![{_ALNUM}_])"
@@ -115,14 +126,18 @@ _COUNT: Final = "[0-9零〇一二两三四五六七八九十百千万亿]"
 _SIGN: Final = (
     rf"(?<![{_ALNUM}.)）])(?<!\d[%％‰℃℉°€])"
     rf"(?<!{_COUNT}[{_HAN}])(?<!{_COUNT}[{_HAN}]{{2}})(?<!{_COUNT}平方米|{_COUNT}立方米)"
-    r"[-−+](?!\d{1,8}[-:])"
+    rf"(?:[-−]|(?<![{_HAN}])\+)(?!\d{{1,8}}[-:])"
 )
 _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
+# 2300余万, 3.5万, 600多.
+_MYRIADS: Final = "(?:[多余餘]?[万萬亿億]{1,2}(?:\\d{1,4}[万萬])?|[多余餘](?![谢謝少半]))?"
+_SIGNS: Final = "￥¥€£￡₩₽₹฿₫₴＄"
+_CURRENCY: Final = f"[{_SIGNS}]|(?:US|HK|NT|AU|CA|SG)?\\$"
 _UNIT: Final = (
-    r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min|h|d|kg|m[²³2])|"
-    r"[KMGTk]B/s|km/h|m/s|[kcdmμn]?m[²³]?|mg|kg|μg|g|t|m?[Ll]|[KMGTP]i?B|[kMG]?bps|[kMGT]?Hz|rpm|"
+    r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min(?:/1\.73m²)?|h|d|kg|m[²³2])|"
+    r"[KMGTk]B/s|km/h|m/s|m³/(?:min|h|s|d)|W/\(m·K\)|[kcdmμn]?m[²³]?|mg|kg|μg|g|t|m?[Ll]|[KMGTP]i?B|[kMG]?bps|[kMGT]?Hz|[kmgt]hz|rpm|"
     r"[mkM]?W|kWh|Wh|m?Ah|m?A|[mk]?V|[kKM]?Pa|MPa|mmHg|kcal|cal|k?J|kN|dB|dpi|ppi|fps|px|pt|nits|"
-    r"ms|μs|min|hrs?|℃|°[CF]?|℉|Ω|㎡|㎏|㎝|㎜|㎞|mol|(?<=[0-9.][0-9])G|(?<=[0-9.][0-9] )G"
+    r"ms|μs|s|min|hrs?|℃|°[CF]?|℉|Ω|㎡|㎏|㎝|㎜|㎞|mol|(?<=[0-9.][0-9])G|(?<=[0-9.][0-9] )G"
 )
 # Neither cut nor kept whole: 5A级景区, 3m胶带, 10W+.
 _NO_MEASURE: Final = rf"(?:\d[gmtlLJV]|\d{{1,3}}W|\d{{4,9}}W(?=\+)|\d{{1,9}}A)(?![{_ALNUM}_/²³])"
@@ -135,11 +150,11 @@ _BRACKETED: Final = (
     "爱心|心碎|拥抱|强|弱|握手|胜利|抱拳|勾引|拳头|OK|合十|啤酒|咖啡|蛋糕|月亮|太阳|炸弹|便便|庆祝|"
     "礼物|红包|發|发|福|烟花|爆竹|猪头|跳跳|发抖|转圈|doge|二哈|允悲|笑哭|笑cry|狗头|心|赞|good|"
     "哈哈|嘻嘻|泪|怒|哼|酷|思考|费解|黑线|挖鼻|可爱|太开心|并不简单|悲伤|感冒|拜拜|哆啦A梦.{0,4}|"
-    "米奇.{0,4}|围观|威武|给力|鲜花|钟|浮云|话筒|蜡烛|喵喵|坏笑|舔屏|污|中国赞|抱抱|摊手|跪了|酸|吃惊"
+    "米奇.{0,4}|围观|威武|给力|鲜花|钟|浮云|话筒|蜡烛|喵喵|坏笑|舔屏|污|中国赞|滑稽|抱抱|摊手|跪了|酸|吃惊"
 )
 _SKIN: Final = "\ufe0f\U0001f3fb-\U0001f3ff"
 _PICTURE: Final = (
-    "[\u231a\u231b\u23e9-\u23fa\u2600-\u2604\u2607-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5"
+    "[\u231a\u231b\u23e9-\u23fa\u2600-\u2604\u2607-\u2775\u2794-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5"
     "\U0001f200-\U0001faff]"
 )
 _ONE_PICTURE: Final = f"{_PICTURE}[{_SKIN}]{{0,3}}"
@@ -152,7 +167,15 @@ _FACE_SIGN: Final = "[▽ﾟ｡ㅂﾉ╯╰◕‿ᴗ﹏⌒]"
 # In formulas and blanks as well, (x≦5), (□□): two that differ, and no Latin letter.
 _FACE_OR_FORMULA: Final = "[°□ωд≧≦´｀●¬･]"
 _LAUGHS: Final = "哈呵嘿嘻嗬吼呜嗚嗷啊嗯呃额哦噢喔唉诶欸哎呀哇嘎咯哼汪喵呐嘛"
-_MARKS: Final = r"…⋯/—～~!！?？。、,，;；.·*=+_\-★☆◆●■▲×"
+_MARKS: Final = r"…⋯/—!！?？。、,，;；:.·*=+_\-★☆◆●■▲×|`#<>\\^&"
+_BULLETS: Final = "①-⒛⓪⓫-⓿❶-➓㈠-㈩㊀-㊉"
+_ZHUYIN: Final = "ㄅ-ㄯㆠ-ㆿ"
+# Each is a word, whatever stands beside it, unless it is a part of another run; and these are if no
+# Latin letter or digit stands on one side, or on both.
+_SINGLE: Final = '\\[\\]{}"`#;|=★☆◆◇●■▲△▼▽※§†‡►▶◀▪→←↑↓⇒'
+_HALF_FREE: Final = "'"
+_FREE: Final = "+^_&%~$"
+_BETWEEN: Final = "-–—~～−×"
 _DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH: Final = r"(?:0?[1-9]|1[0-2])"
 _HOUR: Final = r"(?:[01]?\d|2[0-4])[:：][0-5]\d(?:[:：][0-5]\d)?"
@@ -218,35 +241,58 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     ),
     "version": (
         rf"{_NO_WORD_BEFORE}[vV]\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_RANKED}{_NO_WORD_AFTER}|"
-        rf"(?<![\d.])\d{{1,5}}(?:\.\d{{1,5}}){{2,5}}{_RANKED}(?![\d{_LETTER}])"
+        rf"(?<![\d.])\d{{1,5}}(?:\.\d{{1,5}}){{2,5}}{_RANKED}(?![\d{_LETTER}])|"
+        rf"(?<![\d.])\d{{1,5}}\.\d{{1,5}}[-.]?(?i:alpha|beta|rc|dev|post|preview)\.?\d{{0,6}}"
+        rf"{_NO_WORD_AFTER}"
     ),
     "time": (
-        rf"(?<!\d)\d{{4}}(?P<mark>[-/.]){_MONTH}(?P=mark){_DAY}(?:T{_HOUR}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?"
-        rf"(?!\d)|(?<!\d)(?<!\d[:：]){_HOUR}(?![\d:：])"
+        rf"(?<!\d)\d{{4}}(?P<between>[-/.]){_MONTH}(?P=between){_DAY}(?:T{_HOUR}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?"
+        rf"(?!\d)|(?<!\d)(?<!\d[:：]){_HOUR}(?:(?<=:\d\d:\d\d)[.,]\d{{1,9}})?(?![\d:：])"
     ),
-    "price": rf"(?P<sign>[￥¥€£₩]|(?:US|HK|NT|AU|CA)?\$) ?(?P<sum>{_NUMBER})",
+    "price": (
+        rf"(?P<sign>{_CURRENCY}) ?(?P<sum>{_NUMBER}|{numerals.NUMERAL}|"
+        rf"[一二两兩三四五六七八九十百千])|"
+        rf"(?<=\d)(?:{_CURRENCY})(?![\d{_LETTER}])"
+    ),
     "measure": (
-        # A part of a size is none: 2.3×1.8 cm.
-        rf"(?<![\d{_LETTER}.×*])(?!{_NO_MEASURE})"
-        rf"(?P<amount>(?:{_SIGN})?{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}"
+        rf"(?<![\d{_LETTER}.])(?!{_NO_MEASURE})"
+        rf"(?P<amount>(?:{_SIGN})?{_NUMBER}(?:/{_NUMBER})?) ?(?P<unit>{_UNIT})(?!/[a-z])"
+        rf"{_NO_WORD_AFTER}"
     ),
+    "ordinal": numerals.ORDINAL,
+    "fraction": numerals.FRACTION,
+    "date": f"{numerals.YEAR}|{numerals.DATE_NAME}",
+    "numeral": f"{numerals.NUMERAL}|{numerals.DIGITS}",
     "number": (
-        rf"{_SIGN}{_NUMBER}(?!\d)(?:[%％‰])?|"
+        rf"{_SIGN}{_NUMBER}(?!\d)(?:[%％‰])?{_MYRIADS}|"
         rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
-        rf"(?<!\d)0\d{{2,3}}-\d{{7,8}}(?!\d)|(?<!\d)\d{{3,4}}(?:-\d{{3,4}}){{2}}(?!\d)|"
+        # Telephones, numbers of books, months; with one mark, others are ranges.
+        rf"(?<!\d)\d{{3,4}}-\d{{6,8}}(?!\d)|(?<![\d-])\d{{1,9}}(?:-\d{{1,9}}){{2,9}}(?![\d-])|"
+        rf"(?<![\d-])\d{{4}}-0\d(?![\d-])|"
         rf"(?<!\d)(?<!\d[/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
-        rf"{_NUMBER}(?:[%％‰])?(?![\d{_LETTER}]|-[{_LETTER}])"
+        rf"{_NUMBER}{_MYRIADS}(?:[%％‰])?(?![\d{_LETTER}]|\.\d|-[{_LETTER}])"
     ),
     "laughter": (rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|[hH]{{3,99}}{_NO_WORD_AFTER}"),
     "word": (
         rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?<!\d)(?!{_NUMBER}(?:{_UNIT})(?![{_ALNUM}_]|[.\-'’&+_][{_ALNUM}]))"
-        rf"(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
+        rf"(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}][{_ALNUM}{_COMBINING}]{{0,199}}"
         # Two with a slash are one word, TCP/IP, unless they are part of a list.
         rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])(?<!/[A-Z])(?<!/[A-Z]{{2}})(?<!/[A-Z]{{3}})/"
-        rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/+#])))[{_ALNUM}]{{1,200}}){{0,20}}"
-        rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?"
+        rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/+#])))[{_ALNUM}][{_ALNUM}{_COMBINING}]{{0,199}}){{0,20}}"
+        rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?|"
+        rf"[{_ZHUYIN}ˊˇˋ˙]{{1,99}}"
     ),
-    "punctuation": rf"(?P<repeated>[{_MARKS}])(?P=repeated){{1,999}}|[!！?？]{{2,999}}",
+    "punctuation": (
+        rf"[!！?？]{{2,999}}|[~～]{{2,999}}|(?P<repeated>[{_MARKS}])(?P=repeated){{1,999}}"
+    ),
+    "bullet": f"[{_BULLETS}]",
+    "mark": (
+        rf"[{_SINGLE}<]|(?<![ACGT])>|>(?![ACGT])|(?<!/)\*(?!\.[a-z])|(?<![{_ALNUM}])[{_HALF_FREE}]|[{_HALF_FREE}](?![{_ALNUM}])|(?<=<)/|/(?=>)|"
+        rf"\\(?![{_LETTER}])|(?<![{_ALNUM}])[{_FREE}](?![{_ALNUM}])|&(?=[a-z]{{2,8}};|#\d{{1,6}};)|"
+        rf"(?<![{_ALNUM}])@(?![{_ALNUM}{_HAN}])|(?<![{_ALNUM}{_HAN}])-(?![{_ALNUM}])|"
+        rf"(?<![{_ALNUM}])-(?![{_ALNUM}{_HAN}])|(?<=[{_HAN}])\.(?=[{_HAN}\s]|\Z)|±(?=\d)|"
+        rf"(?<=[\d%％‰℃℉°元年月日号號时時点點岁歲])(?P<to>[{_BETWEEN}])(?=\d)"
+    ),
 }
 
 KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
@@ -254,10 +300,15 @@ KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
 
 
 _PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
-_DIGITS: Final = re.compile("[0-9]+")
+_DIGITS: Final = re.compile(_NUMBER)
+_BRACKETS: Final = re.compile("(?<![:;'-])[(（]|[)）]")
+_LAST_NUMBER: Final = re.compile(rf"(?<!\d)({_NUMBER})[%％‰]?\Z")
+_LETTERS: Final = re.compile(f"[{_LETTER}]{{1,200}}")
+_TWO_NUMERALS: Final = re.compile(f"[{numerals.CHARACTERS}0-9][{numerals.CHARACTERS}0-9半多余餘]")
 _CANDIDATE: Final = re.compile(
-    f"[!-~¯{_LETTER}￥¥€£₩→←（−{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff]|"
-    f"(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？]{{2}}"
+    f"[!-~¯{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}]|"
+    f"[{_SINGLE}]|(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？!?]{{2}}|[~～]{{2}}|[{_BETWEEN}](?=\\d)|"
+    f"{numerals.BEGINS}"
 )
 
 # Full-width letters, digits, and what stands within numbers and addresses, as half-width ones.
@@ -277,12 +328,23 @@ STAND_INS: Final[dict[str, tuple[int, int]]] = {
 character and for the others. What it sees is `FIRST_STAND_IN` + number - 1."""
 
 # Of these, nothing is said about where they begin and end: they may be parts of longer words, such
-# as 3.5万 or T恤. But nothing goes on behind C++ and GPT-4, nor digits with numerals or a dash.
-_OPEN: Final = ("number", "word")
-_CLOSES: Final = re.compile(
-    "(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八九~～—-])|(?<=[A-Za-z]-[0-9])"
-)
+# as 3.5万 or T恤. But nothing goes on behind C++ and GPT-4, nor digits with numerals.
+_OPEN: Final = ("number", "numeral", "word")
+_CLOSES: Final = re.compile("(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八九])|(?<=[A-Za-z]-[0-9])")
+# Nor of these if their numerals go on, as those of 第二十 in 第二十一起.
+_BESIDE_NUMERALS: Final = ("ordinal", "fraction", "date")
 
+_TAGS: Final[dict[RunKind, tuple[str, ...]]] = {
+    "version": ("CD",),
+    "ordinal": ("OD",),
+    "fraction": ("CD",),
+    "date": ("NT",),
+    "price": ("M",),
+    "measure": ("CD", "M"),
+    "bullet": ("CD",),
+    "punctuation": ("PU",),
+    "mark": ("PU",),
+}
 
 # The groups of the words of a run.
 _CUT: Final[dict[RunKind, tuple[str, ...]]] = {
@@ -294,7 +356,8 @@ _CUT: Final[dict[RunKind, tuple[str, ...]]] = {
 class Run(NamedTuple):
     """A run, `text[start:end]`, the words in it, and whether its words may be longer than it.
 
-    pieces: begins and ends of the words. White space between pieces belongs to none.
+    pieces: begins and ends of the words. White space between pieces belongs to none. tags: of
+    the words by the conventions of the Chinese Treebank; none where the model is to decide.
     """
 
     start: int
@@ -302,6 +365,7 @@ class Run(NamedTuple):
     kind: RunKind
     pieces: tuple[tuple[int, int], ...]
     is_open: bool
+    tags: tuple[str, ...] = ()
 
 
 _LATIN: Final = re.compile(
@@ -319,12 +383,10 @@ class LatinRuns:
     2011, section 4.4.3, where nothing is said of 1998年 or T恤).
     """
 
-    def find(self, text: str) -> list[Run]:
-        """The runs of a text, which do not overlap, in their order."""
-        return [
-            Run(*found.span(), found.lastgroup, (found.span(),), True)  # type: ignore[arg-type]
-            for found in _LATIN.finditer(text)
-        ]
+    def find(self, text: str) -> Iterator[Run]:
+        """Yield the runs of a text, which do not overlap, in their order."""
+        for found in _LATIN.finditer(text):
+            yield Run(*found.span(), found.lastgroup, (found.span(),), True)  # type: ignore[arg-type]
 
 
 class TypedRuns:
@@ -337,48 +399,83 @@ class TypedRuns:
     def __init__(self, whole: Collection[CutKind] = ()) -> None:
         self._whole = frozenset(whole)
 
-    def find(self, text: str) -> list[Run]:
-        """The runs of a text, which do not overlap, in their order.
+    def find(self, text: str) -> Iterator[Run]:
+        """Yield the runs of a text, which do not overlap, in their order.
 
         The mark that closes a topic is a run of its own, behind what is found within.
         """
         seen = text
         if _FULL_WIDTH.search(text):
             seen = text.translate(_HALF_WIDTH)
-        runs: list[Run] = []
         end = 0
         closing = -1
         while candidate := _CANDIDATE.search(seen, end):
             start = candidate.start()
             if start == closing:
                 end = start + 1
-                runs.append(Run(start, end, "topic", ((start, end),), False))
+                yield Run(start, end, "topic", ((start, end),), False)
                 continue
             found = _PATTERN.match(seen, start, start + MAX_LENGTH)
-            if found is None:
-                # No run begins inside a row of digits.
+            if found is None or _closes_bracket(found) or _goes_down(found):
+                # Of 2.0T, number and letters are kept: no run begins inside a row of digits.
                 digits = _DIGITS.match(seen, start)
                 end = digits.end() if digits else start + 1
+                if digits:
+                    yield Run(start, end, "number", ((start, end),), True)
+                    if letters := _LETTERS.match(seen, end):
+                        end = letters.end()
+                        yield Run(*letters.span(), "word", (letters.span(),), True)
                 continue
             kind: RunKind = found.lastgroup  # type: ignore[assignment]
             if kind == "topic":
                 closing = found.end("inner")
-            runs.append(self._run(kind, found))
-            end = runs[-1].end
-        return runs
+            run = self._run(kind, found)
+            end = run.end
+            yield run
 
     def _run(self, kind: RunKind, found: re.Match[str]) -> Run:
         start, end = found.span()
+        text = found.string
         # No word has white space in it: where there is some, even those that are whole are cut.
         whole = kind in self._whole and not re.search(r"\s", found["inner"] or found[0])
         if kind == "topic" and whole and found["inner"]:
             end = found.end("inner") + 1
         pieces: tuple[tuple[int, int], ...] = ((start, end),)
         if kind in _CUT and not whole:
-            pieces = tuple(found.span(name) for name in _CUT[kind])
+            # A sign behind its number stands alone.
+            pieces = tuple(found.span(name) for name in _CUT[kind] if found[name]) or pieces
             if kind == "price":
                 # Its number may be a part of a longer one, as in ￥3.5万: it is found for itself.
                 pieces = pieces[:1]
                 end = pieces[0][1]
-        is_open = kind in _OPEN and _CLOSES.match(found.string, end) is None
-        return Run(start, end, kind, pieces, is_open)
+        is_open = kind in _OPEN and _CLOSES.match(text, end) is None
+        if kind in _BESIDE_NUMERALS:
+            around = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
+            is_open = any(map(_TWO_NUMERALS.fullmatch, around))
+        # V8 may be a name.
+        is_known = not (is_open or whole or (kind == "version" and "." not in found[0]))
+        tags = _TAGS.get(kind, ()) if is_known else ()
+        return Run(start, end, kind, pieces, is_open, tags)
+
+
+def _closes_bracket(found: re.Match[str]) -> bool:
+    """True if a face is none, but a colon and the bracket that closes a text: (如下:)."""
+    if found.lastgroup != "emoticon" or not found[0].endswith(")") or found[0][0] not in ":;":
+        return False
+    before = found.string[max(0, found.start() - NEAR) : found.start()]
+    brackets = _BRACKETS.findall(before)
+    return bool(brackets) and brackets[-1] in "(（"
+
+
+def _goes_down(found: re.Match[str]) -> bool:
+    """True if a mark stands between two numbers that are no range, as in 6-2, 18-3号, 6443-2217."""
+    if found["to"] in (None, "×"):
+        return False
+    text, start, end = found.string, found.start(), found.end()
+    before = _LAST_NUMBER.search(text[max(0, start - NEAR) : start])
+    after = _DIGITS.match(text, end)
+    return before is not None and after is not None and _value(before[1]) >= _value(after[0])
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))

@@ -29,7 +29,7 @@ MAX_MODELS: Final = 1_000
 """Most models of one average."""
 
 ScriptName: TypeAlias = Literal["simplified"]
-Sentences: TypeAlias = Literal["punctuation", "doc"]
+Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
 Statistics: TypeAlias = Literal["accessor_variety", "all"]
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]
@@ -167,8 +167,9 @@ class TextSettings(ViewSettings):
     )
     sentences: Sentences = setting(
         "punctuation",
-        '"punctuation" cuts texts into sentences first, in training as in prediction; "doc" takes '
-        "every text as one.",
+        '"punctuation" cuts texts into sentences first, at line breaks too, in training as in '
+        'prediction; "wrapped" does so without line breaks within a paragraph; "doc" takes every '
+        "text as one, of at most 10,000 characters.",
     )
     typed_runs: bool | Literal["latin"] = setting(
         False,

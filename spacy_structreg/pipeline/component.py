@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
 ValueT = TypeVar("ValueT")
-Sentences: TypeAlias = Literal["doc", "punctuation"]
+Sentences: TypeAlias = Literal["doc", "punctuation", "wrapped"]
 
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
@@ -559,13 +559,32 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
         yield from pairwise([0, *starts.tolist(), len(doc)])
 
 
+def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Parts of a Doc that a model takes at a time: `sentence_bounds`, if they are not too long.
+
+    Those of more than `corpora.sentences.LONGEST` tokens are cut by punctuation, or at the best
+    place: memory grows with the length of a part.
+    """
+    from spacy_structreg.corpora.sentences import LONGEST
+
+    for start, end in sentence_bounds(doc):
+        if end - start > LONGEST:
+            yield from punctuation_bounds(doc, [(start, end)])
+        else:
+            yield start, end
+
+
 def punctuation_bounds(
-    doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
+    doc: Doc,
+    bounds: Iterable[tuple[int, int]],
+    held: Sequence[bool] | None = None,
+    *,
+    wrapped: bool = False,
 ) -> Iterator[tuple[int, int]]:
     """Parts of a Doc, cut where `corpora.sentences` finds that a sentence ends.
 
     bounds: the first token of each part, and the first after it. held: for each token, whether it
-    is to stay with the one before it.
+    is to stay with the one before it. wrapped: as of `sentence_ends`.
     """
     # It is compiled, and no pipeline but ours is to need what is.
     from spacy_structreg.corpora.sentences import split_words
@@ -573,7 +592,9 @@ def punctuation_bounds(
     for start, end in bounds:
         tokens = doc[start:end]
         sentences = split_words(
-            [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+            [token.text for token in tokens],
+            [bool(token.whitespace_) for token in tokens],
+            wrapped=wrapped,
         )
         ends = accumulate(map(len, sentences), initial=start)
         cuts = [i for i in ends if start < i < end and not (held and held[i])]

@@ -24,6 +24,7 @@ from spacy_structreg.pipeline.component import (
     aligned,
     check_setting,
     logger,
+    model_bounds,
     punctuation_bounds,
     sentence_bounds,
 )
@@ -45,7 +46,8 @@ class TreePipe(EstimatorPipe):
     vocab, model, name, n_threads, scorer, cfg: as of `EstimatorPipe`.
     attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
     sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
-        it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
+        it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says;
+        ``"wrapped"``, these without line breaks within paragraphs.
     overwrite: whether what is there of trees goes; if not, it is not cut. A subclass may take
         ``"labels"``, for those alone.
     Raises ValueError for other settings, or a model that is not ours.
@@ -83,9 +85,10 @@ class TreePipe(EstimatorPipe):
     def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
         """The first token of each part of a Doc that gets a tree, and the first after it."""
         if self.sentences == "doc":
-            return sentence_bounds(doc)
+            return model_bounds(doc)
         held = None if self.overwrite is True else _inside(self._held(doc), len(doc))
-        return punctuation_bounds(doc, sentence_bounds(doc), held)
+        wrapped = self.sentences == "wrapped"
+        return punctuation_bounds(doc, sentence_bounds(doc), held, wrapped=wrapped)
 
     def _check_docs(self, docs: list[Doc]) -> None:
         super()._check_docs(docs)

@@ -56,27 +56,6 @@ def test_correct(
     assert "+ 老师 看书 。" in result.output
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [("a.txt", "我们 学习\n"), ("a.partial", "我-们|学 习\n")]
-)
-def test_words_without_tags_do_not_correct_a_tokenizer_that_tags(
-    fails: Callable[..., str], invoke: Invoke, tmp_path: Path, name: str, text: str
-) -> None:
-    model = {"@architectures": "spacy_structreg.CharacterJointTagger.v1"}
-    tokenizer = {"@tokenizers": "spacy_structreg.JointTagger.v1", "model": model}
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
-    nlp.tokenizer.model.fit([[("我们", "PN"), ("学习", "VV")], [("学", "VV"), ("习", "NN")]])
-    nlp.to_disk(tmp_path / "joint")
-    (tmp_path / name).write_text(text, "utf-8")
-    message = fails("correct", tmp_path / "joint", tmp_path / name, tmp_path / "out")
-    assert "(tokenizer): the tokenizer learns words with their tags; write these, as in" in message
-    # As it says.
-    for cure, tagged in (("a.txt", "我们_PN 学习_VV\n"), ("b.partial", "我-们/PN|学-习/VV\n")):
-        (tmp_path / cure).write_text(tagged, "utf-8")
-        result = invoke("correct", tmp_path / "joint", tmp_path / cure, tmp_path / "out", "-F")
-        assert result.exit_code == 0, result.output
-
-
 def test_correct_says_what_stays_wrong(invoke: Invoke, pipeline: str, tmp_path: Path) -> None:
     path = tmp_path / "both.txt"
     path.write_text("老师 看书\n老 师看书\n", "utf-8")

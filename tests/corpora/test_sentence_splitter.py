@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora import sentences
 from spacy_structreg.corpora.sentences import (
+    LONGEST,
+    cut_long,
     latin_spaces,
     sentence_ends,
     sentence_ends_of_all,
@@ -28,7 +30,7 @@ LAYOUT = [
     "真的吗？！……|好",
     "他说：“走吧！”|我走了。",
     "（见下文。）|好",
-    "「好。』」》)|走",
+    "「好。』」》)走",
     "“真的？”！|走",
     "好啊！！！|走吧～",
     "｡|好",
@@ -61,12 +63,36 @@ LAYOUT = [
     "第一章　春天\n\n　　|他来了。",
     "他走了。\u200b|她来了。",
     # ---- quotes, brackets, titles ----
-    "“我不去。|你呢？”|他问。",
+    "“我不去。|你呢？”他问。",
+    "“不行。”她说。|他走了。",
+    "“不行。”|“行。”|“不行！”她说，“不去。”|他走了。",
+    "「不行。」她說。|『好！』他問道。",
+    '"不行。"她说。|他说："不行。"|她走了。',
+    "“去年就死了。”他说完，把枪扔进了河里。|“你呢？”",
+    "老师问：“谁去？”|没有人。|她说，“我去。”|好。",
+    "“不行。”\n|她说。",
+    "讯（记者）“立正！”随着一声口令。|好",
+    "“好！”——她说。|“好！”（笑）她走了。",
+    # ---- brackets and quotations within sentences ----
+    "他（真的！）来了。|好",
+    "他(真的!)来了。|好",
+    "他（此前是主席。后来辞职。）来了。|她没来。",
+    "听到“开始！”的口令，他跑了。|好",
+    '听到"开始！"的口令，他跑了。|好',
+    "听到「開始！」的口令。|好",
+    "他用“你好！再见！”来回答。|好",
+    "他【注意！看！】来了。|好",
+    "书名《怎么办？为什么？》很长。|好",
+    "他走了（真的！）。|好",
+    "（他来了。|她走了。）|好",
+    "他（没有来。|她走了。\n|）好",
+    "他（来了。|" + "她走了。|" * 60 + "好）",
+    "“好。”（他没有来。）她走了。",
     "他说：“她问‘你去吗？’”|我笑了。",
-    "「他說『走吧！』」|我走了。",
-    "『好！』|「走。」|完",
-    "“好。”|“不。”|她摇头。",
-    '"好。"|"不。"|她摇头。',
+    "「他說『走吧！』」我走了。",
+    "『好！』|「走。」完",
+    "“好。”|“不。”她摇头。",
+    '"好。"|"不。"她摇头。',
     '他说:"走吧!"|她说:"好。"',
     '他走了。|"等等"，她说。',
     "《怎么办？》是一本书。|好看！",
@@ -140,6 +166,12 @@ LAYOUT = [
     "He left.\n|Then he came.",
     # ---- half-width punctuation in Chinese, mixed scripts ----
     "我来了. |他走了. |好!|走?|行",
+    "他来了.|她走了.",
+    "他来了．|她走了．",
+    "他來了.|她走了.3.5万人.|好",
+    "萨马兰奇.罗格.",
+    "一.总则\n|他用v2.0.1版.|好",
+    "见a.cn的U.S.报告.doc吧",
     "乔治.布什来了. |好",
     "我爱你.",
     "好吗?|A说好!|B说不好。",
@@ -175,27 +207,59 @@ NASTY = "aA1IUS.!?…。，：:/=\"'“”()（）《》[]等 \n\u3000\u200d\u03
 
 def slow_ends(text: str) -> list[int]:
     """Where plain Chinese is parted, one character after the other."""
-    ends = []
+    ends: list[int] = []
+    opened: list[tuple[str, int]] = []
     place = 0
     while place < len(text):
         character = text[place]
         alone = place > 0 and (place not in ends) and text[place - 1] == "“"
+        if character in BREAKS:
+            opened = []
+        elif character == "“" and len(opened) < 16:
+            opened.append(slow_kind(text, place, ends[-1] if ends else 0))
+        elif character == "”":
+            opened = opened[:-1]
+        begun = place
         place += 1
         if character not in MARKS | BREAKS:
             continue
-        closes = False
+        closed: list[tuple[str, int]] = []
         while character in MARKS and place < len(text) and text[place] in MARKS | CLOSERS:
-            closes = closes or text[place] in CLOSERS
+            if text[place] == "”" and opened:
+                closed.append(opened.pop())
             place += 1
-        begun = place
+        run = text[begun:place]
+        stop = place
         while place < len(text) and text[place].isspace():
             place += 1
-        breaks = character in BREAKS or set(text[begun:place]) & BREAKS
-        if text[:place].strip() and (breaks or not (alone and closes)):
+        breaks = character in BREAKS or set(text[stop:place]) & BREAKS
+        mentioned = alone and set(run) & CLOSERS
+        inside = any(kind == "inside" and end > stop for kind, end in opened)
+        goes_on = (
+            closed
+            and closed[-1][0] != "introduced"
+            and not re.search("[”’」』）].*[。！？｡]", run)
+            and stop == place < len(text)
+            and text[place] != "“"
+        )
+        if text[:place].strip() and (breaks or not (mentioned or inside or goes_on)):
             ends.append(place)
+        if breaks:
+            opened = []
     if text and (not ends or ends[-1] != len(text)):
         ends.append(len(text))
     return ends
+
+
+def slow_kind(text: str, place: int, start: int) -> tuple[str, int]:
+    """The part that a quotation has in a sentence, and where it ends; 0 if not in its line."""
+    before = text[max(start, place - 16) : place].strip("“ \t\u3000\n\r\u2028\u2029\x0b\x85\xa0")
+    line = re.match("[^\n\r\u2028\u2029]*", text[place:])
+    assert line is not None
+    end = place + line[0].find("”") + 1 if "”" in line[0] else 0
+    if not before and place - start <= 16:
+        return "begins", end
+    return "inside" if before.endswith(("我", "）")) else "introduced", end
 
 
 def split(text: str) -> list[str]:
@@ -241,12 +305,12 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
 @pytest.mark.parametrize(
     ("part", "times", "n_sentences"),
     [
-        ("中", 5_000_000, 1),
-        ("”", 5_000_000, 1),
-        ("。", 5_000_000, 1),
-        (".", 5_000_000, 1),
-        ("\n", 5_000_000, 1),
-        ("\n\u3000", 5_000_000, 1),
+        ("中", 2_000_000, 1),
+        ("”", 2_000_000, 1),
+        ("。", 2_000_000, 1),
+        (".", 2_000_000, 1),
+        ("\n", 2_000_000, 1),
+        ("\n\u3000", 2_000_000, 1),
         ("。”", 2_000_000, 1),
         ("。 ", 50_000, 50_000),
         ("://", 1_000_000, 1),
@@ -256,7 +320,13 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
         ("《？》", 50_000, 1),
         ("U.S. ", 50_000, 1),
         ("1. ", 50_000, 1),
-        ('a"。', 50_000, 50_000),
+        ('a"。', 50_000, 25_000),
+        ("（", 50_000, 1),
+        ("（。", 50_000, 50_000),
+        ("（】。", 50_000, 50_000),
+        ("“。好", 50_000, 50_001),
+        ("好“。", 50_000, 50_000),
+        ("来.了", 50_000, 50_001),
         ('"！', 50_000, 1),
         ("。[1]", 50_000, 50_000),
         ("a?b=", 50_000, 1),
@@ -264,7 +334,16 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
     ],
 )
 def test_repeated_parts(part: str, times: int, n_sentences: int) -> None:
-    assert len(sentence_ends(part * times)) == n_sentences
+    check_number(part * times, n_sentences)
+
+
+def check_number(text: str, n_sentences: int) -> None:
+    """Check how many sentences a text has, but for those that are cut as they are too long."""
+    if n_sentences > 2 or len(text.strip()) <= LONGEST:
+        assert len(sentence_ends(text)) == n_sentences
+        return
+    assert max(len(sentence.strip()) for sentence in split(text)) <= LONGEST
+    assert len(sentence_ends(text)) <= 1 + len(text) // (LONGEST // 2)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +361,60 @@ def test_repeated_parts(part: str, times: int, n_sentences: int) -> None:
     ],
 )
 def test_long_runs(head: str, part: str, tail: str, n_sentences: int) -> None:
-    assert len(sentence_ends(head + part * 1_000_000 + tail)) == n_sentences
+    check_number(head + part * 1_000_000 + tail, n_sentences)
+
+
+HALF = LONGEST // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("好" * LONGEST, LONGEST),
+        ("好" * (LONGEST + 1), LONGEST),
+        # Marks, the best first; only those of the second half.
+        ("好" * HALF + "；好，好 a" + "好" * LONGEST, HALF + 1),
+        ("好" * HALF + "好，好 a" + "好" * LONGEST, HALF + 2),
+        ("好" * HALF + "好1,000 a" + "好" * LONGEST, HALF + 7),
+        ("，" + "好" * 2 * LONGEST, LONGEST),
+        ("好" * HALF + "， \t好" + "好" * LONGEST, HALF + 3),
+        # Neither in words of Latin letters, nor in what belongs together, if there is a choice.
+        ("好" * (LONGEST - 3) + "Python" + "好" * LONGEST, LONGEST - 3),
+        ("好" * (LONGEST - 3) + "（" + "e\u0301" * 9 + "好" * LONGEST, LONGEST - 2),
+        ("好" * (LONGEST - 1) + "👍\u200d👍" + "好" * LONGEST, LONGEST - 1),
+        ("a" * 2 * LONGEST, LONGEST),
+        # White space does not count.
+        (" " * LONGEST + "好" * LONGEST, 2 * LONGEST),
+        ("好" * LONGEST + " " * LONGEST, 2 * LONGEST),
+        ("好。" + " " * LONGEST + "好", LONGEST + 2),
+    ],
+)
+def test_sentences_that_are_too_long(text: str, first: int) -> None:
+    ends = sentence_ends(text)
+    assert ends[0] == first
+    assert ends[-1] == len(text)
+    assert sentence_ends_of_all([text, text]).tolist() == [*ends, *(len(text) + e for e in ends)]
+
+
+@pytest.mark.parametrize(
+    ("free", "held", "first"),
+    [
+        # Held at the place that is the best, but for a part; then for all that may be moved.
+        (slice(0), slice(0), LONGEST),
+        (slice(HALF, HALF + 7), slice(HALF, None), HALF + 6),
+        (slice(0), slice(HALF, None), LONGEST),
+    ],
+)
+def test_sentences_do_not_begin_where_words_are_held(free: slice, held: slice, first: int) -> None:
+    text = "好" * 3 * LONGEST
+    kept = np.zeros(len(text), dtype=np.uint8)
+    kept[held] = 1
+    kept[free] = 0
+    assert cut_long(text, [len(text)], kept)[0] == first
+    kept[: LONGEST + 9] = 2
+    assert cut_long(text, [len(text)], kept)[0] == LONGEST + 9
+    kept[:] = 2
+    assert cut_long(text, [len(text)], kept) == [len(text)]
 
 
 @pytest.mark.parametrize(
@@ -324,6 +456,27 @@ def test_spaces_are_part_of_the_text() -> None:
     assert split_words(words) == [words]
 
 
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "他走\n了。|她来\r\n了。\n|好",
+        "标题\n\n|第一段走\n到这里。|第二句\n　　|第二段。",
+        "清单\n|1. 打开盖子\n|2. 关上\n|- 好\n|* 好\n|①好",
+        "He left\nthe house. |She\nstayed.\n|He came.",
+        "\n他走\n了",
+        "",
+    ],
+)
+def test_lines_that_are_wrapped(marked: str) -> None:
+    text = marked.replace("|", "")
+    ends = sentence_ends(text, wrapped=True)
+    assert "|".join(text[a:b] for a, b in pairwise([0, *ends])) == marked
+    parts = re.findall(r"\s|\S", text)
+    assert [len("".join(each)) for each in split_words(parts, wrapped=True)] == [
+        b - a for a, b in pairwise([0, *ends])
+    ]
+
+
 def test_empty_words_are_refused() -> None:
     with pytest.raises(ValueError, match="a word is empty"):
         split_words(["好", "", "。"])
@@ -356,7 +509,7 @@ def test_spaces_of_latin_words(words: list[str], text: str) -> None:
 class PlainMarks:
     """All places that the pattern matches need a closer look."""
 
-    def next(self, text: str, at: int, ends: list[int]) -> int:
+    def next(self, text: str, at: int, ends: list[int], n_open: int = 0) -> int:
         found = sentences.CANDIDATE.search(text, at)
         return found.start() if found else -1
 

@@ -35,8 +35,8 @@ Corpus = list[list[str]]
         ({"epochs": -3}, "epochs is -3; it must be at least 1"),
         ({"patience": 0}, "patience is 0; it must be at least 1"),
         ({"seed": -1}, "seed is -1; it must be at least 0"),
-        ({"sentences": "line"}, "choose from punctuation, doc"),
-        ({"sentences": None}, "choose from punctuation, doc"),
+        ({"sentences": "line"}, "choose from punctuation, wrapped, doc"),
+        ({"sentences": None}, "choose from punctuation, wrapped, doc"),
         ({"learning": Learning(min_count=2)}, "min_count is 2, but a segmenter of this kind has"),
         (
             {"learning": LogLinear(noise="gaussian_dropout")},

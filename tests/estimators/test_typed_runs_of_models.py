@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -9,13 +10,14 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from example_counts import quick_examples
-from features.test_typed_runs import CASES, LEFT, OPEN
+from features.test_typed_runs import CASES, LEFT, OPEN, is_known_alone
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
@@ -74,7 +76,7 @@ def words_of(items: list[Any]) -> list[str]:
 RUNS: Final = [
     (case.kind, case.text[run[0] : run[-1]], [edge - run[0] for edge in run])
     for case in CASES
-    if case.text not in LEFT and case.kind not in ("topic", "none")
+    if case.text not in LEFT and case.kind not in ("topic", "none") and is_known_alone(case)
     for run in case.runs
 ]
 
@@ -389,3 +391,155 @@ def test_both_models_of_a_pair_look_for_the_same(kind: Any) -> None:
         words(typed_runs=True, whole_runs=("price",)),
     )
     assert list(pair.whole_runs) == ["price"]
+
+
+# Numbers, signs and marks -------------------------------------------------------------------------
+
+DIGITS: Final = "零一二三四五六七八九"
+
+
+def chinese(number: int) -> str:
+    """A number in Chinese digits, as it is read."""
+    parts: list[str] = []
+    for unit, sign in ((10**8, "亿"), (10**4, "万"), (1, "")):
+        group, number = divmod(number, unit)
+        if not group:
+            parts.append("零")
+            continue
+        for power, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+            digit, group = divmod(group, power)
+            parts.append(DIGITS[digit] + name if digit else "零")
+        parts.append(sign)
+    text = re.sub("零+", "零", "".join(parts)).strip("零")
+    text = re.sub("零([万亿])", r"\1", text)
+    return text.removeprefix("一") if text.startswith("一十") else text
+
+
+def test_numbers_are_read_so() -> None:
+    read = {15: "十五", 203: "二百零三", 1_050: "一千零五十", 100_000_010: "一亿零一十"}
+    assert {number: chinese(number) for number in read} == read
+
+
+@all_kinds
+@given(number=st.integers(11, 10**12 - 1), is_traditional=st.booleans())
+@example(1_050, False)
+@example(203, True)
+@example(20_000, False)
+@quick_examples(60)
+def test_a_number_is_one_word(kind: Any, number: int, is_traditional: bool) -> None:
+    read = chinese(number)
+    if is_traditional:
+        read = read.replace("万", "萬").replace("亿", "億")
+    assert f"第{read}" in words_of(model(kind).predict(f"学生在第{read}条"))
+    for text in (read, f"学{read}件", f"{read}。", f"（{read}）"):
+        spans = spans_in(text, words_of(model(kind).predict(text)))
+        start = text.index(read)
+        assert [span for span in spans if span[0] <= start and span[1] >= start + len(read)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("￥35", [("￥", "M"), ("35", None)]),
+        ("HK$80", [("HK$", "M"), ("80", None)]),
+        ("100＄", [("100", None), ("＄", "M")]),
+        ("第十二", [("第十二", "OD")]),
+        ("三分之一学", [("三分之一", "CD"), ("学", None)]),
+        ("二〇二四年学", [("二〇二四年", "NT"), ("学", None)]),
+        ("*学*", [("*", "PU"), ("学", None), ("*", "PU")]),
+        ("学|生", [("学", None), ("|", "PU"), ("生", None)]),
+        ("①学", [("①", "CD"), ("学", None)]),
+        ("真？?！", [("真", None), ("？?！", "PU")]),
+        # What joins a mark goes with it, and is none of it.
+        ("学*\u0301", [("学", None), ("*\u0301", None)]),
+        ("", []),
+        ("|", [("|", "PU")]),
+    ],
+)
+@pytest.mark.parametrize("kind", TAGGERS)
+def test_words_of_which_form_says_the_tag(
+    kind: Any, text: str, words: list[tuple[str, str | None]]
+) -> None:
+    tags = ("M", "OD", "CD", "NT", "PU")
+    gold = [[("学", "N"), ("生", "N")] * 2, *([("真", "N"), ("大", tag)] for tag in tags)]
+    tagger = _tagger(kind, tuple(map(tuple, gold)))
+    found = tagger.predict_tagged(text)
+    assert [word for word, _ in found] == [word for word, _ in words]
+    assert [known or tag for (_, tag), (_, known) in zip(found, words, strict=True)] == [
+        tag for _, tag in found
+    ]
+    assert tagger.nbest(text, 1)[0][1] == found
+
+
+@cache
+def _tagger(kind: Any, gold: tuple[tuple[tuple[str, str], ...], ...]) -> Any:
+    return untrained(kind).fit([list(sentence) for sentence in gold])
+
+
+@pytest.mark.parametrize("kind", TAGGERS)
+def test_words_and_spans_of_users_come_before_marks(kind: Any) -> None:
+    tagger = _tagger(kind, ((("学", "N"), ("生", "N")), (("大", "PU"), ("真", "V"))))
+    assert tagger.predict_tagged("学|生") == [("学", "N"), ("|", "PU"), ("生", "N")]
+    assert words_of(tagger.predict_tagged("学|生", ["学|生"])) == ["学|生"]
+    assert tagger.predict_tagged("学|生", [("|", "V")])[1] == ("|", "V")
+    favored = UserWords()
+    favored.add("学|生", bonus=1e6)
+    assert words_of(tagger.predict_tagged("学|生", favored)) == ["学|生"]
+    assert words_of(tagger.predict_tagged("学|生", spans=[(0, 3)])) == ["学|生"]
+    assert tagger.predict_tagged("学|生", spans=[(1, 2, "token", "V")])[1] == ("|", "V")
+
+
+UNSEEN: Final = "\u200b\ufeff\u2060\xad\u200e"
+
+
+@all_kinds
+@given(parts=st.lists(st.sampled_from([*UNSEEN, *"大学 \n，", "a.cn", "|"]), max_size=9))
+@example(["\u200b", "，大学"])
+@example(["大\u200b学 \ufeff|"])
+@quick_examples(60)
+def test_characters_of_no_width_are_no_words(kind: Any, parts: list[str]) -> None:
+    text = "".join(parts)
+    words = words_of(model(kind).predict(text))
+    assert "".join(words) == "".join(text.split())
+    alone = [word for word in words if not word.strip(UNSEEN)]
+    assert alone == [piece for piece in text.split() if not piece.strip(UNSEEN)]
+
+
+# Long texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sentences", ["punctuation", "doc"])
+@all_kinds
+def test_sentences_without_an_end(kind: Any, sentences: str) -> None:
+    """Whatever the text is, and whatever is said of it, no sentence is much too long."""
+    segmenter = model(kind) if sentences == "punctuation" else fitted(kind, sentences=sentences)
+    overlapping = UserWords(["大大", ("生生", "N")])
+    overlapping.add("京京", bonus=1.0)
+    for part in ("大", "大生京", "a", "www.a.cn/" + "b" * 1_900, "😂\u200d", "大。", "1,"):
+        text = part * (2 * LONGEST // len(part) + 1)
+        for words in (None, overlapping.snapshot()):
+            (ends,), limits = segmenter._parts([text], words)
+            assert ends[-1] == len(text)
+            assert max(np.diff([0, *ends])) <= LONGEST + 2_000
+            listed = limits["listed"][0] if limits["listed"] else np.zeros((0, 3), dtype=np.int32)
+            assert np.array_equal(
+                np.searchsorted(ends, listed[:, 0], "right"), np.searchsorted(ends, listed[:, 1])
+            )
+    text = "大生京" * LONGEST
+    found = words_of(segmenter.predict(text, overlapping))
+    assert "".join(found) == text
+
+
+@all_kinds
+def test_spans_may_be_longer_than_a_sentence(kind: Any) -> None:
+    text = "大" * 2 * LONGEST
+    spans = [(3, LONGEST + 3)]
+    assert text[:LONGEST] in words_of(model(kind).predict(text, spans=spans))
+
+
+# Were all characters of a word seen at each step, this would take minutes.
+@pytest.mark.parametrize("kind", [WordSegmenter, WordJointTagger, GuidedJointTagger])
+@pytest.mark.parametrize("part", ["a", "/a", "大\u0301", "a-"])
+def test_long_words(kind: Any, part: str) -> None:
+    text = part * (40_000 // len(part))
+    assert "".join(words_of(model(kind).predict(text))) == text

@@ -485,7 +485,7 @@ def test_files_that_cannot_be(model: WordJointTagger, change: Any) -> None:
         ({"least_seen": 0}, "least_seen is 0"),
         ({"max_word_length": 0}, "max_word_length is 0"),
         ({"update": "late"}, "update is 'late'; choose from early, max_violation, plain"),
-        ({"sentences": "line"}, "choose from punctuation, doc"),
+        ({"sentences": "line"}, "choose from punctuation, wrapped, doc"),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:

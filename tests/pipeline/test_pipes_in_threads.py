@@ -18,8 +18,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.pipeline import documents
-from spacy_structreg.pipeline.component import EstimatorPipe, sentence_bounds
+from spacy_structreg.pipeline.component import EstimatorPipe, model_bounds, sentence_bounds
 from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
 from spacy_structreg.pipeline.documents import AttributeReader, TagWriter
 from spacy_structreg.pipeline.tree_pipe import write_heads
@@ -443,3 +444,21 @@ def test_sentences_are_those_of_the_doc(starts: list[bool | None]) -> None:
     assert list(sentence_bounds(doc)) == expected
     doc.user_hooks["sents"] = lambda doc: (doc[i : i + 1] for i in range(len(doc)))
     assert list(sentence_bounds(doc)) == [(i, i + 1) for i in range(len(doc))]
+
+
+def test_models_take_parts_of_long_sentences() -> None:
+    words = ["字"] * 2 * LONGEST
+    words[LONGEST - 9] = "，"
+    spaces = [False] * len(words)
+    starts = [i in (0, 5) for i in range(len(words))]
+    known = Doc(Vocab(), words=words, spaces=spaces, sent_starts=starts)
+    assert list(model_bounds(Doc(Vocab(), words=words, spaces=spaces))) == [
+        (0, LONGEST - 8),
+        (LONGEST - 8, 2 * LONGEST - 8),
+        (2 * LONGEST - 8, 2 * LONGEST),
+    ]
+    assert list(model_bounds(known))[:2] == [(0, 5), (5, LONGEST - 8)]
+    assert list(sentence_bounds(known)) == [(0, 5), (5, 2 * LONGEST)]
+    short = Doc(Vocab(), words=["好", "。"] * (LONGEST // 2))
+    assert list(model_bounds(short)) == [(0, LONGEST)]
+    assert list(model_bounds(Doc(Vocab()))) == []

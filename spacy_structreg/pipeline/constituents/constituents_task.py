@@ -45,7 +45,8 @@ factory = "structreg_constituency"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
 attribute = "{{attribute}}"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
-# of none; "punctuation", these cut by punctuation and at line breaks.
+# of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
+# within paragraphs not at these.
 sentences = "{{sentences}}"
 # Parse anew what is parsed already; false keeps constituents that are there, and finds the others.
 overwrite = false

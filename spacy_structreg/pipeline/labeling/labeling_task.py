@@ -53,7 +53,8 @@ attribute = "{{writes}}"
 # The span group of "spans".
 spans_key = "chunks"
 # What is labeled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
-# knows of none; "punctuation", these cut by punctuation and at line breaks.
+# knows of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
+# within paragraphs not at these.
 sentences = "doc"
 # Label anew what is labeled already; false keeps it, and finds what goes best with it.
 overwrite = false

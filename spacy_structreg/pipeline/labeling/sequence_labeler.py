@@ -26,8 +26,8 @@ from spacy_structreg.pipeline.component import (
     aligned,
     check_setting,
     component_factory,
+    model_bounds,
     punctuation_bounds,
-    sentence_bounds,
 )
 from spacy_structreg.pipeline.documents import AttributeReader
 from spacy_structreg.pipeline.labeling.labeling_documents import (
@@ -77,7 +77,8 @@ class StructregSequenceLabeler(EstimatorPipe):
         they are: ``{"chunk": "_.chunk"}``. Values are ``tag``, ``pos``, ``lemma``, ``morph``,
         ``dep``, ``ent_type`` and extensions of tokens.
     sentences: what is labeled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
-        all of it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
+        all of it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says;
+        ``"wrapped"``, these without line breaks within paragraphs.
     overwrite: label anew. If not, labels, entities and spans that are there stay, and what is
         found is the best that goes with them: nothing that overlaps or prolongs them. Probabilities
         are those without them in any case.
@@ -208,9 +209,9 @@ class StructregSequenceLabeler(EstimatorPipe):
 
         is_cut: whether the sentences that a Doc knows of are sequences of their own.
         """
-        bounds: Iterable[tuple[int, int]] = sentence_bounds(doc) if is_cut else [(0, len(doc))]
-        if self.sentences == "punctuation":
-            bounds = punctuation_bounds(doc, bounds)
+        bounds: Iterable[tuple[int, int]] = model_bounds(doc) if is_cut else [(0, len(doc))]
+        if self.sentences != "doc":
+            bounds = punctuation_bounds(doc, bounds, wrapped=self.sentences == "wrapped")
         words = self._texts.read(doc, "ORTH")
         return [[i for i in range(start, end) if not words[i].isspace()] for start, end in bounds]
 

@@ -19,7 +19,7 @@ from spacy_structreg.pipeline.component import (
     EstimatorPipe,
     check_setting,
     component_factory,
-    sentence_bounds,
+    model_bounds,
 )
 from spacy_structreg.pipeline.documents import (
     SPACE_TAG,
@@ -100,7 +100,7 @@ class StructregTagger(EstimatorPipe):
 
     def _predict(self, docs: list[Doc]) -> list[list[str]]:
         """The label of each token of each Doc; empty where there is none to write."""
-        bounds = [list(sentence_bounds(doc)) for doc in docs]
+        bounds = [list(model_bounds(doc)) for doc in docs]
         words: list[list[str]] = []
         for doc, of_doc in zip(docs, bounds, strict=True):
             texts = self._texts.read(doc, "ORTH")
@@ -117,7 +117,7 @@ class StructregTagger(EstimatorPipe):
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         words = self._texts.read(doc, "ORTH")
-        return ((words[start:end],) for start, end in sentence_bounds(doc))
+        return ((words[start:end],) for start, end in model_bounds(doc))
 
     def _keep_analyses(self, doc: Doc, predicted: list[str]) -> None:
         has_any = not self.overwrite and self._has_any(doc)
@@ -125,7 +125,7 @@ class StructregTagger(EstimatorPipe):
         n, beam = self.n_asked, self.estimator.settings.decode_beam or 0
         parts = []
         words = self._texts.read(doc, "ORTH")
-        for start, end in sentence_bounds(doc):
+        for start, end in model_bounds(doc):
             given = [self.label_of(doc[i]) or None for i in range(start, end)] if has_any else None
             found = self.estimator.nbest(words[start:end], n, given=given, beam=max(n, beam))
             parts.append((start, end, found, predicted[start:end]))
@@ -174,7 +174,7 @@ class StructregTagger(EstimatorPipe):
         prediction has them too, so that a model learns from what it will see.
         """
         doc = example.reference
-        bounds = sentence_bounds(doc) if self._seen(example) else [(0, len(doc))]
+        bounds = model_bounds(doc) if self._seen(example) else [(0, len(doc))]
         sentences = []
         n_others = 0
         for start, end in bounds:

@@ -25,6 +25,8 @@ import numpy as np
 
 cdef enum:
     BITS = 64
+    # Of longer words, only the beginning tells one from another: states ask at every character.
+    LONGEST_KEY = 64
     # Atoms below are for words that are not there.
     NO_WORD = 1
 
@@ -48,7 +50,7 @@ _MAX_COUNT = 1 << 48
 
 cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
     """The number of a word: never a null atom, nor the word that is not there."""
-    cdef uint64_t word = murmur_hash_64a(characters, n * sizeof(uint32_t), 1)
+    cdef uint64_t word = murmur_hash_64a(characters, min(n, LONGEST_KEY) * sizeof(uint32_t), 1)
     return word if word > NO_WORD else NO_WORD + 1
 
 

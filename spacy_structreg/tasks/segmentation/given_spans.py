@@ -18,11 +18,13 @@ from spacy_structreg.features.character_classes import (
     EXTENDS,
     JOINS_NEXT,
     TABLE_SIZE,
+    ZERO_WIDTH,
     property_table,
 )
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, Run
 
 __all__ = [
+    "BEGINS",
     "CONTINUES",
     "SAYS_STAND_IN",
     "AnySpan",
@@ -40,6 +42,7 @@ SpanKind: TypeAlias = Literal["token", "whole", "edges"]
 # What is said of a character (`tasks.segmentation.text`) is one of the first two, and the third
 # times the number of its stand-in.
 BEGINS: Final = 1
+"""Value of a character that begins a token."""
 CONTINUES: Final = 2
 """Value of a character that is inside a token."""
 SAYS_STAND_IN: Final = 4
@@ -128,6 +131,8 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
     uint8 of each character, as `TextDecoder.segment` takes it.
     """
     said = np.zeros(len(text) + 1, dtype=np.uint8)
+    # Where what joins the end of a piece ends. Runs within that are not gone through again.
+    after = 0
     for run in runs:
         for start, end in run.pieces:
             said[start + 1 : end] = CONTINUES
@@ -135,7 +140,7 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
                 continue
             if not _joins(text, start):
                 said[start] = BEGINS
-            after = end
+            after = max(after, end)
             while _joins(text, after):
                 after += 1
             said[after] = BEGINS
@@ -165,6 +170,11 @@ def _joins(text: str, position: int) -> bool:
     before, code = ord(text[position - 1]), ord(text[position])
     properties = property_table()
     if before < TABLE_SIZE and properties[before] & JOINS_NEXT:
+        return True
+    first = position
+    while first and properties[min(ord(text[first - 1]), TABLE_SIZE - 1)] & ZERO_WIDTH:
+        first -= 1
+    if first < position and (first == 0 or text[first - 1].isspace()):
         return True
     # Beyond the table only tags and variation selectors do (`tasks.segmentation.text`).
     return bool(properties[code] & EXTENDS) if code < TABLE_SIZE else 0xE0020 <= code <= 0xE01EF

@@ -34,6 +34,7 @@ from spacy_structreg.features.character_classes import (
     REGIONAL,
     TABLE_SIZE,
     WHITE_SPACE,
+    ZERO_WIDTH,
     property_table,
 )
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN
@@ -63,6 +64,7 @@ cdef uint8_t IS_SPACE = WHITE_SPACE
 cdef uint8_t IS_EXTENSION = EXTENDS
 cdef uint8_t IS_JOINER = JOINS_NEXT
 cdef uint8_t IS_REGIONAL = REGIONAL
+cdef uint8_t IS_ZERO_WIDTH = ZERO_WIDTH
 
 cdef uint32_t STAND_IN = FIRST_STAND_IN
 
@@ -217,6 +219,7 @@ cdef class TextDecoder(BufferOwner):
         cdef bint after_space = False
         cdef bint after_joiner = False
         cdef bint after_regional = False
+        cdef bint is_unseen = True    # what the word has so far
         self.is_constrained = False
         for i in range(n):
             flags = flags_of(self._properties, text[i])
@@ -228,6 +231,7 @@ cdef class TextDecoder(BufferOwner):
                 constraint = BEGINS_WORD
             elif kept and (
                 flags & IS_EXTENSION or after_joiner or (after_regional and flags & IS_REGIONAL)
+                or is_unseen
             ):
                 constraint = CONTINUES_WORD
             said = self._fixed[first + i] if is_fixed else FREE
@@ -239,6 +243,7 @@ cdef class TextDecoder(BufferOwner):
                 flags & IS_REGIONAL != 0 and not (after_regional and not after_space)
             )
             after_joiner = flags & IS_JOINER != 0
+            is_unseen = flags & IS_ZERO_WIDTH != 0 and (kept == 0 or after_space or is_unseen)
             after_space = False
             characters[kept] = text[i]
             if said > OF_BOUNDARY:

@@ -50,6 +50,9 @@ from spacy_structreg.tasks.joint.tag_records import check_tags
 cdef enum:
     TABLE = 0x20000
     MAX_LENGTH = 15
+    # Of a long word, features see so many of its inner characters, the last ones: with all of them,
+    # time would grow with the square of its length.
+    MAX_INNER = 64
     # What stands for a word that is not there.
     NO_WORD = 1
 
@@ -863,13 +866,14 @@ cdef class WordTransitions(TransitionSystem):
     ) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef const uint64_t* symbols = self._symbols + REACH
-        cdef Py_ssize_t n = at.position - at.first0 - 1
+        cdef Py_ssize_t n = min(at.position - at.first0 - 1, MAX_INNER)
+        cdef Py_ssize_t first = at.position - 1 - n
         cdef Py_ssize_t i
         if at.first0 < 0 or n <= 0:
             return 0
         reserve(&self.buffers, self._inner, n)
         for i in range(n):
-            self._inner[i] = self._character(symbols, at.first0 + i)
+            self._inner[i] = self._character(symbols, first + i)
         values[0] = self._inner
         return n
 
