@@ -78,7 +78,9 @@ def test_mistakes_of_outputs(
     pipeline: str, dev: Path, fails, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "no name of a picture" in fails("calibrate", pipeline, dev, "--plot", tmp_path / "x")
-    assert "add --force" in fails("calibrate", pipeline, dev, "--output", tmp_path)
+    assert "is no pipeline, and is not replaced" in fails(
+        "calibrate", pipeline, dev, "--output", tmp_path
+    )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     message = fails("calibrate", pipeline, dev, "--plot", tmp_path / "x.svg")
     assert "pip install 'spacy_structreg[study]'" in message

@@ -315,7 +315,7 @@ def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) ->
     first = model.history[0]
     assert lines[0].startswith(
         f"model 1 of 2, epoch 1 of 2: {first.wrong_labels:,} corrected, dev_seg_f "
-        f"{first.primary:.4f}, "
+        f"{100 * first.primary:.2f}, "
     )
     CharacterSegmenter(epochs=2).fit(WORDS[0], progress=True)
     lines = capsys.readouterr().err.splitlines()

@@ -178,7 +178,7 @@ def test_initialize_without_examples(is_trained: bool) -> None:
 
 def test_gold_docs_without_tags_are_an_error(nlp: Language) -> None:
     doc = gold_doc(nlp.vocab, ["老师", "好"], tags=None)
-    message = r"the word '(老师|好)' of the gold Doc '老师好' has no tag.*tagged throughout"
+    message = r"the word '(老师|好)' of the gold Doc '老师好' has no tag"
     with pytest.raises(ValueError, match=message):
         nlp.tokenizer.update([doc])
     untrained = blank()

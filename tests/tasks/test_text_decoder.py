@@ -391,12 +391,10 @@ def test_every_tag_can_be_wanted(kind: str, tag: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TAGGERS)
-def test_unknown_tags_are_the_models_choice(kind: str) -> None:
-    text = "在北京大学生活。"
+def test_unknown_tags_are_refused(kind: str) -> None:
     unknown = UserWords([("北京大学", "没有")]).snapshot()
-    without = UserWords(["北京大学"]).snapshot()
-    assert model(kind).predict_tagged(text, unknown) == model(kind).predict_tagged(text, without)
-    assert model(kind).predict_tagged(text, unknown)[1][0] == "北京大学"
+    with pytest.raises(ValueError, match="'北京大学' is listed with the tag '没有', which the model"):
+        model(kind).predict_tagged("在北京大学生活。", unknown)
 
 
 @pytest.mark.parametrize("kind", TAGGERS)
