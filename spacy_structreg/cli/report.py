@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
     from spacy_structreg.corpora.annotated import AnnotatedSentence
     from spacy_structreg.corpora.typed_runs import TypedRunCase
+    from spacy_structreg.metrics.labeling.spans import SpanScores
     from spacy_structreg.pipeline.task import Counts
 
 __all__ = ["TreebankPart", "report", "report_command"]
 
 ALL: Final = "all"
 SAME: Final = "same"
+CROSSED: Final = "crossed"
+WORDS: Final = "seg_f"
 SUFFIX: Final = ".bracket"
 TYPED_RUNS: Final = "typed_runs.txt"
 
@@ -74,10 +77,11 @@ def report_command(
     """Report how a Chinese pipeline does on text of every kind.
 
     Figures are F in percent, from raw text, of what the pipeline has: words, words with tags,
-    heads, constituents, entities. First on each register of a treebank; then on all its sentences
-    in traditional script and with other punctuation, where "same" is the share of sentences with
-    the words and tags of the unchanged text; last, how many typed runs (URLs, measures, emoticons)
-    are cut rightly.
+    heads, constituents, entities. First on each register of a treebank, where "crossed" is the
+    share of gold words that a found word crosses, an error by any standard; then on each type of
+    entity; then on all sentences in traditional script and with other punctuation, where "same" is
+    the share of sentences with the words and tags of the unchanged text; last, how many typed runs
+    (URLs, measures, emoticons) are cut rightly.
     """
     with user_errors():
         found = report(
@@ -108,7 +112,8 @@ def report(
 
     It is written to a file if asked. ``registers`` and ``variants`` have a row by each name, and
     ``all`` is one: the number of ``sentences``, ``figures`` as fractions of 1 (None if nothing was
-    to be counted), and with `against` their ``changes`` from the other pipeline's. A variant that
+    to be counted), and with `against` their ``changes`` from the other pipeline's. ``entities`` has
+    the number of gold entities of each type (``gold``), ``p``, ``r`` and ``f``. A variant that
     cannot be made has ``missing`` in their place, which says why. ``typed_runs`` has the ``right``
     ones of the ``cases`` of each kind, and their ``change``; it is empty if the treebank has none.
     Raises ValueError if the treebank has no such part, the output exists (unless `force`), or a
@@ -196,10 +201,21 @@ def changed_texts(
 
 @dataclass(frozen=True)
 class Row:
-    """The counts behind the figures of some sentences, by the keys of the figures."""
+    """The counts behind the figures of some sentences, by the keys of the figures.
+
+    crossed: how many gold words a found word crosses; None if that was not counted.
+    """
 
     sentences: int
     counts: Mapping[str, Counts]
+    crossed: int | None = None
+
+    def figures(self) -> dict[str, float | None]:
+        """The figures, as fractions of 1."""
+        found = {key: counts.f for key, counts in self.counts.items()}
+        if self.crossed is not None and WORDS in self.counts:
+            found[CROSSED] = self.crossed / self.counts[WORDS].gold
+        return found
 
 
 @dataclass(frozen=True)
@@ -208,6 +224,7 @@ class Measured:
 
     registers: dict[str, Row]
     all: Row
+    entities: SpanScores
     variants: dict[str, Row | str]
     right: Counter[str]
     cases: Counter[str]
@@ -223,6 +240,7 @@ def measure(
     from spacy_structreg.metrics.typed_runs import has_right_runs
     from spacy_structreg.pipeline.evaluation import annotate_texts, count_texts, found_words
     from spacy_structreg.pipeline.gold_docs import doc_of_sentence
+    from spacy_structreg.pipeline.labeling.labeling_scorer import score_spans_of_docs
     from spacy_structreg.pipeline.task import Counts
 
     def annotated(sentences: Iterable[AnnotatedSentence]) -> list[tuple[Doc, Doc]]:
@@ -231,7 +249,7 @@ def measure(
     pairs = annotated(each for register in registers.values() for each in register)
     waiting = iter(pairs)
     rows = {
-        name: Row(len(register), count_texts(nlp, list(islice(waiting, len(register)))))
+        name: counted(nlp, list(islice(waiting, len(register))))
         for name, register in registers.items()
     }
     changed: dict[str, Row | str] = {}
@@ -254,11 +272,22 @@ def measure(
         right[case.kind] += has_right_runs(case.text, case.runs, words, whole=case.whole)
     return Measured(
         rows,
-        Row(len(pairs), count_texts(nlp, pairs)),
+        counted(nlp, pairs),
+        score_spans_of_docs(pairs, "ents"),
         changed,
         right,
         Counter(case.kind for case in cases),
     )
+
+
+def counted(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> Row:
+    """The counts of the sentences of a register, with those of gold words that are crossed."""
+    from spacy_structreg.metrics.segmentation import count_crossed
+    from spacy_structreg.pipeline.documents import gold_words
+    from spacy_structreg.pipeline.evaluation import count_texts
+
+    crossed = sum(count_crossed(gold_words(gold), gold_words(found)) for gold, found in pairs)
+    return Row(len(pairs), count_texts(nlp, pairs), crossed)
 
 
 def places(doc: Doc) -> list[int]:
@@ -293,6 +322,10 @@ def as_report(ours: Measured, theirs: Measured | None) -> dict[str, Any]:
             for name, row in ours.registers.items()
         },
         "all": row_report(ours.all, None if theirs is None else theirs.all),
+        "entities": {
+            label: {"gold": counts.gold, **counts.as_prf()}
+            for label, counts in ours.entities.by_label.items()
+        },
         "variants": {
             name: {"missing": row}
             if isinstance(row, str)
@@ -305,10 +338,10 @@ def as_report(ours: Measured, theirs: Measured | None) -> dict[str, Any]:
 
 def row_report(ours: Row, theirs: Row | str | None) -> dict[str, Any]:
     """The figures of a row, and their changes from those of another pipeline that has them."""
-    figures = {key: counts.f for key, counts in ours.counts.items()}
+    figures = ours.figures()
     row: dict[str, Any] = {"sentences": ours.sentences, "figures": figures}
     if isinstance(theirs, Row):
-        others = {key: counts.f for key, counts in theirs.counts.items()}
+        others = theirs.figures()
         row["changes"] = {
             key: figure - other
             for key, figure in figures.items()
@@ -340,6 +373,12 @@ def print_report(found: Mapping[str, Any]) -> None:
             for name, row in rows.items()
         ]
         print_table(f"{found['part']}, {title}", ["", "sentences", *keys], lines)
+    if entities := found["entities"]:
+        lines = [
+            (label, f"{row['gold']:,}", *(percent(row[key]) for key in "prf"))
+            for label, row in entities.items()
+        ]
+        print_table("types of entities", ["", "gold", "p", "r", "f"], lines)
     if runs := found["typed_runs"]:
         lines = [
             (kind, f"{row['right']}/{row['cases']}" + bracketed(row.get("change"), "+d"))
@@ -365,9 +404,16 @@ def cell(row: Mapping[str, Any], key: str) -> str:
     if figure is None:
         return ""
     change = row.get("changes", {}).get(key)
+    # Crossed words are so few that a tenth of a percent is much.
+    digits = 2 if key == CROSSED else 1
     # Without the sign of a zero that was rounded.
-    points = None if change is None else round(100 * change, 1) + 0.0
-    return f"{100 * figure:.1f}" + bracketed(points, "+.1f")
+    points = None if change is None else round(100 * change, digits) + 0.0
+    return f"{100 * figure:.{digits}f}" + bracketed(points, f"+.{digits}f")
+
+
+def percent(figure: float | None) -> str:
+    """A figure in percent; empty if there is none."""
+    return "" if figure is None else f"{100 * figure:.1f}"
 
 
 def bracketed(change: float | None, form: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from spacy_structreg.corpora.text_variants import (
     HALF_WIDTH_FORMS,
     count_final_marks,
 )
+from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.scripts import opencc_script
 from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
@@ -31,15 +33,21 @@ _ATTRIBUTES: Final = (
     "LEMMA", "TAG", "POS", "MORPH", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID",
     "ENT_ID",
 )  # fmt: skip
+# The tag of proper names, and the type of entity of the places within names of institutions.
+_NAME: Final = "NR"
+_PLACE: Final = "GPE"
 # Values of token.ent_iob.
 _INSIDE, _BEGINS = 1, 3
 
 
 def create_text_variants(
+    *,
     half_width: float = 0.2,
     no_final: float = 0.2,
     spaces: float = 0.1,
     traditional: float = 0.0,
+    names: float = 0.0,
+    name_lists: Mapping[str, str | Path] | None = None,
     keep: bool = True,
 ) -> Callable[[Language, Example], Iterator[Example]]:
     """Make the augmenter that writes gold Docs as people write them.
@@ -55,6 +63,10 @@ def create_text_variants(
     spaces: commas between words become spaces.
     traditional: simplified characters become traditional ones, each by itself, the first of
         OpenCC's.
+    names: proper names become others of their type, drawn from `name_lists`: entities of one token,
+        and places within longer entities that the list of places has, such as the first word of
+        北京 大学.
+    name_lists: a word list (`corpora.word_lists.read_word_list`) for each type of entity.
     keep: whether the Doc as it is comes first, and the variant, if there is one, is added. If not,
         it takes its place.
 
@@ -62,12 +74,12 @@ def create_text_variants(
     go if nothing is left of them. Tokens stay that are roots with others below them, or of which it
     is not known where words end (`documents.UNKNOWN_WORDS`). Docs that do not know their spaces
     have no variants.
-    Raises ValueError if a setting is no probability, ImportError if `traditional` is wanted and
-    OpenCC is missing.
+    Raises ValueError if a setting is no probability, if a list cannot be used, or if `names` is
+    wanted without lists; ImportError if `traditional` is wanted and OpenCC is missing.
     """
     chances = {
         "half_width": half_width, "no_final": no_final, "spaces": spaces,
-        "traditional": traditional,
+        "traditional": traditional, "names": names,
     }  # fmt: skip
     for name, chance in chances.items():
         if not 0 <= chance <= 1:
@@ -75,6 +87,15 @@ def create_text_variants(
                 f"{name} = {chance} of spacy_structreg.text_variants.v1 is no probability; give a "
                 "number from 0 to 1"
             )
+    if names and not name_lists:
+        raise ValueError(
+            f"names = {names} of spacy_structreg.text_variants.v1 needs lists of names; give "
+            "name_lists a file for each type of entity"
+        )
+    lists = {
+        label: [entry.word for entry in read_word_list(Path(path))]
+        for label, path in (name_lists or {}).items()
+    }
     script = (
         opencc_script("s2t", f"traditional = {traditional}", "set it to 0") if traditional else None
     )
@@ -93,6 +114,8 @@ def create_text_variants(
                 for i in _commas(doc, gone) - fixed:
                     gone.add(i)
                     spaces_after[i] = True
+            if "names" in drawn:
+                words = _other_names(doc, words, lists)
             if "half_width" in drawn:
                 words = _other_widths(words, _unknown(doc))
             if script is not None and "traditional" in drawn:
@@ -142,6 +165,29 @@ def _commas(doc: Doc, gone: Set[int]) -> set[int]:
     return {
         token.i for token in visible if token.text in _COMMAS and words[0] < token.i < words[-1]
     }
+
+
+def _other_names(doc: Doc, words: Sequence[str], lists: Mapping[str, Sequence[str]]) -> list[str]:
+    """Words with other proper names; the same name of a Doc becomes the same other one."""
+    places = frozenset(lists.get(_PLACE, ()))
+    others: dict[tuple[str, str], str] = {}
+    renamed = list(words)
+    for entity in doc.ents:
+        for token in entity:
+            if token.tag_ != _NAME or _is_latin(token.text):
+                continue
+            label = entity.label_ if len(entity) == 1 else _PLACE
+            if lists.get(label) and (len(entity) == 1 or token.text in places):
+                key = label, token.text
+                if key not in others:
+                    others[key] = random.choice(lists[label])
+                renamed[token.i] = others[key]
+    return renamed
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a name is in ASCII, as handles and names of models are."""
+    return text.isascii() or text.startswith("@")
 
 
 def _other_widths(words: Sequence[str], unknown: Set[int]) -> list[str]:

@@ -158,10 +158,18 @@ def test_words_of_any_pipeline(characters: str, report: Report) -> None:
     # Of 5 characters 看 书 。 are words, of 4 words in all; in the other, 7 of 11 of 8.
     registers = found["registers"]
     assert registers == {
-        "chat": {"sentences": 1, "figures": {"seg_f": pytest.approx(2 * 3 / (4 + 5))}},
-        "news": {"sentences": 1, "figures": {"seg_f": pytest.approx(2 * 7 / (8 + 11))}},
+        "chat": {
+            "sentences": 1,
+            "figures": {"seg_f": pytest.approx(2 * 3 / (4 + 5)), "crossed": 0},
+        },
+        "news": {
+            "sentences": 1,
+            "figures": {"seg_f": pytest.approx(2 * 7 / (8 + 11)), "crossed": 0},
+        },
     }
-    assert found["all"]["figures"] == {"seg_f": pytest.approx(2 * 10 / (12 + 16))}
+    assert found["all"]["figures"] == {"seg_f": pytest.approx(2 * 10 / (12 + 16)), "crossed": 0}
+    types = {label: (row["gold"], row["r"]) for label, row in found["entities"].items()}
+    assert types == {"PERSON": (1, 0), "PRODUCT": (1, 0)}
     variants = found["variants"]
     assert variants["half-width punctuation"]["figures"] == {
         "seg_f": found["all"]["figures"]["seg_f"],
@@ -181,8 +189,8 @@ def test_words_of_any_pipeline(characters: str, report: Report) -> None:
     assert (
         cells(printed).items()
         >= {
-            "chat": "1 66.7",
-            "news": "1 73.7",
+            "chat": "1 66.7 0.00",
+            "news": "1 73.7 0.00",
             "half-width punctuation": "2 71.4 100.0",
             "number": "1/2",
             "all": "2/4",
@@ -197,12 +205,13 @@ def test_all_layers_of_a_trained_pipeline(trained: str, report: Report) -> None:
     for row, words in ((registers["chat"], 4), (registers["news"], 8), (found["all"], 12)):
         # The parser of constituents gives no relations but those of the roots.
         labeled = {"las_f": pytest.approx(row["sentences"] / words)}
-        assert row["figures"] == perfect | labeled
+        assert row["figures"] == perfect | labeled | {"crossed": 0}
     assert found["variants"]["half-width punctuation"]["figures"].keys() == {*LAYERS, "same"}
     for name in PUNCTUATED:
         # Trees and entities may not fit where words are gone.
         assert list(found["variants"][name]["figures"]) == LAYERS[:2]
     figures = ["16.7" if name == "las_f" else "100.0" for name in LAYERS]
+    figures.append("0.00")
     assert re.search(r"^all +2 +" + " +".join(figures) + " *$", printed, re.MULTILINE)
 
 
@@ -217,6 +226,7 @@ def test_layers_of_anothers_pipeline(foreign: str, report: Report) -> None:
         # Of the relations, the root alone.
         "las_f": pytest.approx(2 / 9),
         "ents_f": 1,
+        "crossed": 0,
     }
     # All of that is wrong of 我用iPad，他看车。 but the tags of ， and 。.
     news = found["registers"]["news"]["figures"]
@@ -232,11 +242,14 @@ def test_changes_against_another(
     found, printed = report(foreign, "--against", characters)
     assert found["against"]["name"] == "pipeline"
     # The other has no more than words.
-    assert found["registers"]["chat"]["changes"] == {"seg_f": 0}
-    assert cells(printed)["chat"] == "1 66.7 (+0.0) 22.2 22.2 66.7 100.0"
+    assert found["registers"]["chat"]["changes"] == {"seg_f": 0, "crossed": 0}
+    assert cells(printed)["chat"] == "1 66.7 (+0.0) 22.2 22.2 66.7 100.0 0.00 (+0.00)"
     found, printed = report(characters, "--against", trained)
-    assert found["registers"]["chat"]["changes"] == {"seg_f": pytest.approx(6 / 9 - 1)}
-    assert cells(printed)["chat"] == "1 66.7 (-33.3)"
+    assert found["registers"]["chat"]["changes"] == {
+        "seg_f": pytest.approx(6 / 9 - 1),
+        "crossed": 0,
+    }
+    assert cells(printed)["chat"] == "1 66.7 (-33.3) 0.00 (+0.00)"
     own, _ = report(trained)
     runs = found["typed_runs"]
     assert all(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy_structreg.metrics.segmentation import (
     SegmentationScorer,
     SegmentationScores,
+    count_crossed,
     score_segmentation,
 )
 
@@ -102,6 +103,18 @@ def test_equals_sets_of_spans(
         if in_vocabulary:
             found = sum(word in known for word in right)
             assert scores.iv_r == pytest.approx(found / len(in_vocabulary))
+
+
+@given(pairs())
+def test_crossed_words(sentence: tuple[list[str], list[str]]) -> None:
+    gold, predicted = map(spans, sentence)
+    crossed = {
+        (begin, end)
+        for begin, end in gold
+        for first, last in predicted
+        if begin < first < end < last or first < begin < last < end
+    }
+    assert count_crossed(*sentence) == len(crossed)
 
 
 def test_sentences_are_added_one_by_one() -> None:

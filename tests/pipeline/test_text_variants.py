@@ -332,6 +332,53 @@ def test_the_table_of_opencc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert variant(doc, traditional=1.0).text == "後來的發展"
 
 
+# Names -------------------------------------------------------------------------------------------
+
+
+def name_lists(folder: Path, **lists: str) -> dict[str, Path]:
+    """Files of names, one list for each type of entity."""
+    for label, names in lists.items():
+        (folder / label).write_text("\n".join(names.split()), "utf-8")
+    return {label: folder / label for label in lists}
+
+
+def test_names_become_others_of_their_type(tmp_path: Path) -> None:
+    words = ["张三", "和", "李四", "去", "北京", "大学", "，", "张三", "用", "@张三", "的", "北京"]
+    tags = ["NR", "CC", "NR", "VV", "NR", "NN", "PU", "NR", "VV", "NR", "DEG", "NN"]
+    doc = gold_doc(VOCAB, words, tags=tags)
+    doc.ents = [
+        Span(doc, 0, 1, "PERSON"), Span(doc, 2, 3, "PERSON"), Span(doc, 4, 6, "ORG"),
+        Span(doc, 7, 8, "PERSON"), Span(doc, 9, 10, "PERSON"),
+    ]  # fmt: skip
+    lists = name_lists(tmp_path, PERSON="欧阳修 列夫·托尔斯泰", GPE="北京 呼和浩特")
+    random.seed(0)
+    found = set()
+    for _ in range(40):
+        new = variant(doc, names=1.0, name_lists=lists)
+        texts = tokens(new)
+        found.add((texts[0], texts[2], texts[4]))
+        assert texts[0] == texts[7]
+        assert [texts[i] for i in (1, 3, 5, 6, 8, 9, 10, 11)] == [
+            words[i] for i in (1, 3, 5, 6, 8, 9, 10, 11)
+        ]
+        assert [(e.start, e.end, e.label_) for e in new.ents] == [
+            (e.start, e.end, e.label_) for e in doc.ents
+        ]
+        assert [token.tag_ for token in new] == tags
+    people = {"欧阳修", "列夫·托尔斯泰"}
+    assert found == {(a, b, c) for a in people for b in people for c in ("北京", "呼和浩特")}
+    # A place that is not listed may be anything.
+    lists = name_lists(tmp_path, GPE="呼和浩特")
+    assert tokens(variant(doc, names=1.0, name_lists=lists)) == words
+
+
+def test_names_need_lists(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"names = 0\.5 .* give name_lists"):
+        create_text_variants(names=0.5)
+    with pytest.raises(OSError, match="missing"):
+        create_text_variants(names=0.5, name_lists={"GPE": tmp_path / "missing"})
+
+
 # With the reader ---------------------------------------------------------------------------------
 
 
