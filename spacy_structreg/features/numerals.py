@@ -69,9 +69,14 @@ _WHOLE: Final = _NUMBER.replace(_NO_WORD, "")
 _POINT: Final = f"[点點][{_DIGIT}{_ZERO}]{{1,20}}"
 _ARABIC: Final = r"\d{1,9}(?:\.\d{1,9})?"
 
+_ERA: Final = (
+    "民国|民國|顺治|順治|康熙|雍正|乾隆|嘉庆|嘉慶|道光|咸丰|咸豐|同治|光绪|光緒|宣统|宣統|洪武|永乐|永樂|嘉靖|万历|萬曆|"
+    "崇祯|崇禎|贞观|貞觀|开元|開元|明治|大正|昭和|平成|令和"
+)
+
 BEGINS: Final = (
     f"[{_DIGIT}几幾{_ZERO}](?=[{_DIGIT}{_ZERO}{_UNITS}{_TEN_THOUSANDS}点點分又])|"
-    f"[{_UNITS}](?=[{_DIGIT}几幾多余餘{_TEN_THOUSANDS}分])|[万萬](?=分之)|[廿卅]|元(?=年)|"
+    f"[{_UNITS}](?=[{_DIGIT}几幾多余餘{_TEN_THOUSANDS}分])|[万萬](?=分之)|[廿卅]|[{_DIGIT}元](?=年)|(?:{_ERA})(?=[{CHARACTERS}元0-9０-９])|"
     f"[{_FORMAL}](?=[{_FORMAL_TENS}{_TEN_THOUSANDS}])|第(?=[{CHARACTERS}0-9０-９])"
 )
 """Where one of the others may begin."""
@@ -101,11 +106,10 @@ ORDINAL: Final = f"第(?:{_WHOLE}|[{_DIGIT}零〇]{{2,9}}|\\d{{1,9}}(?![\\d.,]))
 
 YEAR: Final = (
     f"(?<![{_DIGIT}{_ZERO}])[{_DIGIT}{_ZERO}]{{4}}年(?![代度级級])|"
-    "(?<=民国|民國|顺治|順治|康熙|雍正|乾隆|嘉庆|嘉慶|道光|咸丰|咸豐|同治|光绪|光緒|宣统|宣統|"
-    "洪武|永乐|永樂|嘉靖|万历|萬曆|崇祯|崇禎|贞观|貞觀|开元|開元|明治|大正|昭和|平成|令和)"
-    f"(?:{_WHOLE}|[{_DIGIT}十元]|\\d{{1,2}})年"
+    f"(?:(?<!中[华華])(?P<era>{_ERA})|(?<=中华民国|中華民國))"
+    f"(?P<reign>(?:{_WHOLE}|[{_DIGIT}十元]|\\d{{1,2}})年)"
 )
-"""二〇二四年, and 三十八年 behind 民国 and other reigns."""
+"""二〇二四年, and years of reigns, which are words of their own: 民国 三十八年."""
 
 DATE_NAME: Final = (
     "(?:五一|六一|七一|八一|十一|三八|五四|七七|九一八|一二八|一二九|五卅|二七)"

@@ -350,6 +350,7 @@ _TAGS: Final[dict[RunKind, tuple[str, ...]]] = {
 _CUT: Final[dict[RunKind, tuple[str, ...]]] = {
     "price": ("sign", "sum"),
     "measure": ("amount", "unit"),
+    "date": ("era", "reign"),
 }
 
 
@@ -454,7 +455,7 @@ class TypedRuns:
             is_open = any(map(_TWO_NUMERALS.fullmatch, around))
         # V8 may be a name.
         is_known = not (is_open or whole or (kind == "version" and "." not in found[0]))
-        tags = _TAGS.get(kind, ()) if is_known else ()
+        tags = (_TAGS.get(kind, ()) * len(pieces))[: len(pieces)] if is_known else ()
         return Run(start, end, kind, pieces, is_open, tags)
 
 
