@@ -70,7 +70,7 @@ def write_release(folder: Path, files: Mapping[str, bytes] | None = None) -> Pat
 def write_archive(path: Path, files: Mapping[str, bytes] | None = None) -> Path:
     """Write the release as a zip archive, and return its path."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.mkdir("icwb2-data")
+        archive.writestr(zipfile.ZipInfo("icwb2-data/", (2005, 11, 18, 0, 0, 0)), b"")
         for name, content in (release_files() if files is None else files).items():
             # A fixed time, so that the archive has the same bytes in every run.
             info = zipfile.ZipInfo(f"icwb2-data/{name}", (2005, 11, 18, 0, 0, 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib import import_module
-from inspect import isclass
 from pkgutil import walk_packages
 from textwrap import wrap
 from types import NoneType
@@ -118,7 +117,8 @@ def model_classes() -> dict[str, type[StoredModel]]:
         name: value
         for module in walk_packages(estimators.__path__, f"{estimators.__name__}.")
         for name, value in vars(import_module(module.name)).items()
-        if isclass(value) and issubclass(value, StoredModel) and "TASK" in vars(value)
+        # Python 3.10 takes list[int], too, for a class.
+        if StoredModel in getattr(value, "__mro__", ()) and "TASK" in vars(value)
     }
 
 
