@@ -29,7 +29,7 @@ def names(text: str) -> frozenset[str]:
 
 FOLDER = Path(__file__).resolve().parent
 EXCEPTIONS = FOLDER / "exceptions"
-PARTS = ("train", "dev", "test")
+PARTS = ("train", "dev", "test", "second/train", "second/dev", "second/test")
 
 # The inventories of the guidelines (Xia 2000; Xue and Xia 2000), and of the later web releases the
 # tags of addresses and of emoticons.
@@ -434,7 +434,10 @@ def print_counts(trees: Sequence[Located]) -> None:
     for form in ("`{part}/{name}`", "all of {part}", "all"):
         rows: defaultdict[str, list[Located]] = defaultdict(list)
         for tree in trees:
-            rows[form.format(part=tree.file.parent.name, name=tree.file.name)].append(tree)
+            folder = tree.file.resolve().parent
+            known = folder.is_relative_to(FOLDER)
+            part = folder.relative_to(FOLDER).as_posix() if known else folder.name
+            rows[form.format(part=part, name=tree.file.name)].append(tree)
         for name, group in rows.items():
             words = [word for tree in group for word, _ in tree.words]
             counts = (

@@ -31,7 +31,7 @@ Pairs = list[tuple[str, str]]
 Annotate = Callable[[str], Pairs]
 
 GOLD, PFR = TAG_MAPS["ctb"], TAG_MAPS["pfr"]
-FOLDER = Path(__file__).parents[2] / "treebank"
+FOLDER = Path(__file__).parents[2] / "treebank/second"
 UNTAGGED = "-"
 # A letter, a digit or a Han character.
 WORDLIKE = re.compile(r"\w")

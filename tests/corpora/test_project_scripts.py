@@ -241,6 +241,7 @@ class TestPipelineMeta:
             "all": {"sentences": 3, "figures": {"seg_f": 0.95, "ents_f": None}},
             "registers": {"law": {"sentences": 3, "figures": {"seg_f": 0.95}}},
             "variants": {"traditional script": {"missing": "no OpenCC"}},
+            "entities": {"LAW": {"gold": 2, "p": 0.5, "r": 1.0, "f": 2 / 3}},
             "typed_runs": {"url": {"cases": 4, "right": 3}},
         }
         path.write_text(json.dumps(report), "utf-8")
@@ -253,6 +254,7 @@ class TestPipelineMeta:
         assert run(PIPELINE_META, report, pipeline, meta) == (0, "")
         found = json.loads(meta.read_text("utf-8"))
         assert found["performance"] == {"seg_f": 0.95}
+        assert "| LAW | 2 | 50.0 | 100.0 | 66.7 |" in found["notes"]
         _, _, tags = found["notes"].partition("## Tags\n\n")
         lines = tags.splitlines()
         assert [line.split("`")[1] for line in lines] == sorted(nlp.tokenizer.model.tags)

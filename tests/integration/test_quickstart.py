@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
 import spacy
 from docs.pages import CARD, README, code_for_the_pipeline
 from packages import installed_tokens
-from test_treebank import PARTS, TREEBANK, leaves, run
+from test_treebank import FIRST, TREEBANK, leaves, run
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
@@ -25,7 +27,12 @@ PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 QUICKSTART = "projects/quickstart"
 MADE = ("corpus", "training", "metrics", "packages", "project.lock")
 # As few epochs and folds as show that the steps of the pipeline go together.
-SHORT = ("--vars.epochs", "1", "--vars.folds", "2", "--vars.tagging_epochs", "1")
+SHORT = tuple(
+    word
+    for name, value in {"epochs": 1, "folds": 2, "tagging_epochs": 1, "tokenizer_epochs": 1}.items()
+    for word in (f"--vars.{name}", str(value))
+)
+LABELS = "raw/labels.tsv.xz"
 FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 6\n")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 
@@ -37,7 +44,7 @@ def spans(words: list[str]) -> set[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def corpus() -> dict[str, list[list[tuple[str, str]]]]:
-    return {part: leaves(part) for part in PARTS}
+    return {part: leaves(part) for part in FIRST}
 
 
 def test_the_config_is_what_init_config_gives():
@@ -54,7 +61,17 @@ def test_the_config_is_what_init_config_gives():
 def finished(tmp_path_factory) -> tuple[Path, str]:
     """A copy of the project after `spacy project run all`, and what that printed."""
     root = tmp_path_factory.mktemp("root")
-    (root / "treebank").symlink_to(TREEBANK)
+    shutil.copytree(TREEBANK, root / "treebank", ignore=shutil.ignore_patterns("second", "raw"))
+    # A register of the second part, and some labels of a machine, show that the steps work.
+    for part in ("train", "dev", "test"):
+        (root / f"treebank/second/{part}").mkdir(parents=True)
+        name = f"second/{part}/law.bracket"
+        shutil.copy(TREEBANK / name, root / "treebank" / name)
+    (root / "treebank/raw").mkdir()
+    with lzma.open(TREEBANK / LABELS, "rt", encoding="utf-8") as labels:
+        some = "".join(islice(labels, 5_000))
+    with lzma.open(root / "treebank" / LABELS, "wt", encoding="utf-8") as stream:
+        stream.write(some)
     folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
     for path in (folder / "configs").glob("*.cfg"):
@@ -153,7 +170,7 @@ def test_the_package_runs_the_code_of_its_pages(finished, tmp_path):
     meta = json.loads((package / "meta.json").read_text(encoding="utf-8"))
     figure = report["all"]["figures"]["seg_f"]
     assert meta["performance"]["seg_f"] == pytest.approx(figure)
-    assert figure > 0.9
+    assert figure > 0.8
     card = (package / "README.md").read_text(encoding="utf-8")
     assert f"{100 * report['registers']['law']['figures']['ents_f']:.1f}" in card
     assert "`NT`: temporal noun" in card

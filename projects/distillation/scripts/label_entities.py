@@ -1,9 +1,9 @@
 """Label the entities of tagged sentences, with LAC's names and times as a guide.
 
-`python scripts/label_entities.py TREEBANK INPUT OUTPUT --config CONFIG`: a labeler learns
-from the trees of the folder TREEBANK what LAC sees of each word beside what our own labeler looks
-at, and labels the entities of INPUT (WORD_TAG, a sentence a line). OUTPUT has columns of words,
-tags and labels in BIO, a token a line, as the format `columns` of `structreg convert` reads them.
+`python scripts/label_entities.py INPUT OUTPUT --config CONFIG --treebank FOLDER ...`: a labeler
+learns from the trees of the folders, by what the labeler of CONFIG looks at and by what LAC sees of
+each word, and labels the entities of INPUT (WORD_TAG, a sentence a line). OUTPUT has columns of
+words, tags and labels in BIO, a token a line, as `structreg convert --format columns` reads them.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def treebank_sentences(folder: Path) -> Iterable[tuple[list[str], list[str], lis
 def main(arguments: list[str] | None = None) -> int:
     """0 if the labels were written, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("treebank", type=Path)
     parser.add_argument("input", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--config", type=Path, required=True, help="config of the labeler")
+    parser.add_argument("--treebank", type=Path, nargs="+", required=True, help="folders of trees")
     given = parser.parse_args(arguments)
     config = Config().from_disk(given.config, interpolate=False)
     model = config["components"]["entities"]["model"]
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         seed=0,
     )
     lac = LAC()
-    gold = list(treebank_sentences(given.treebank))
+    gold = [each for folder in given.treebank for each in treebank_sentences(folder)]
     rows = guided_rows(lac, [(words, tags) for words, tags, _ in gold])
     labeler.fit(
         [

@@ -1,10 +1,10 @@
 """Lists of names, from a word list in jieba's format and from parts of Chinese names.
 
 `python scripts/name_lists.py WORDS FOLDER` writes lists for gazetteers, as the word list has them
-(`places.txt`, `institutions.txt`, `persons.txt`), and lists of names that stand in for others in
-training (`swap_PERSON.txt`, `swap_GPE.txt`, `swap_LOC.txt`): names of persons are put together of
-surnames and given names, and transliterated names and places are those of the word list that look
-like names.
+(`places.txt`, `institutions.txt`, `persons.txt`, `others.txt`), and lists of names that stand in
+for others in training (`swap_PERSON.txt`, `swap_GPE.txt`, `swap_LOC.txt`): names of persons are put
+together of surnames and given names, and transliterated names and places are those of the word list
+that look like names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from pathlib import Path
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.word_lists import ListedWord, read_word_list
 
-GAZETTEERS = {"places": {"ns"}, "institutions": {"nt"}, "persons": {"nr", "nrfg", "nrt"}}
+GAZETTEERS = {
+    "places": {"ns"},
+    "institutions": {"nt"},
+    "persons": {"nr", "nrfg", "nrt"},
+    "others": {"nz"},
+}
 """The lists, and the tags of the names that are in them."""
 
 LEAST = 2
