@@ -82,7 +82,7 @@ def sentences_of(path: Path) -> list[Bracketed]:
             found.append(
                 Bracketed(
                     [
-                        ({"-LRB-": "(", "-RRB-": ")"}.get(word, word), tag.partition("=")[0])
+                        (word.replace("-LRB-", "(").replace("-RRB-", ")"), tag.partition("=")[0])
                         for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
                         if tag != "-NONE-"
                     ],
