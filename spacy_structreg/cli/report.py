@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from spacy_structreg.corpora.annotated import AnnotatedSentence
     from spacy_structreg.corpora.typed_runs import TypedRunCase
-    from spacy_structreg.metrics.labeling.spans import SpanScores
     from spacy_structreg.pipeline.task import Counts
 
 __all__ = ["TreebankPart", "report", "report_command"]
@@ -224,7 +223,7 @@ class Measured:
 
     registers: dict[str, Row]
     all: Row
-    entities: SpanScores
+    entities: Mapping[str, Counts]
     variants: dict[str, Row | str]
     right: Counter[str]
     cases: Counter[str]
@@ -240,7 +239,6 @@ def measure(
     from spacy_structreg.metrics.typed_runs import has_right_runs
     from spacy_structreg.pipeline.evaluation import annotate_texts, count_texts, found_words
     from spacy_structreg.pipeline.gold_docs import doc_of_sentence
-    from spacy_structreg.pipeline.labeling.labeling_scorer import score_spans_of_docs
     from spacy_structreg.pipeline.task import Counts
 
     def annotated(sentences: Iterable[AnnotatedSentence]) -> list[tuple[Doc, Doc]]:
@@ -273,7 +271,7 @@ def measure(
     return Measured(
         rows,
         counted(nlp, pairs),
-        score_spans_of_docs(pairs, "ents"),
+        counted_entities(pairs),
         changed,
         right,
         Counter(case.kind for case in cases),
@@ -282,12 +280,22 @@ def measure(
 
 def counted(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> Row:
     """The counts of the sentences of a register, with those of gold words that are crossed."""
-    from spacy_structreg.metrics.segmentation import count_crossed
-    from spacy_structreg.pipeline.documents import gold_words
-    from spacy_structreg.pipeline.evaluation import count_texts
+    from spacy_structreg.pipeline.evaluation import count_crossed_words, count_texts
 
-    crossed = sum(count_crossed(gold_words(gold), gold_words(found)) for gold, found in pairs)
-    return Row(len(pairs), count_texts(nlp, pairs), crossed)
+    return Row(len(pairs), count_texts(nlp, pairs), count_crossed_words(pairs))
+
+
+def counted_entities(pairs: Sequence[tuple[Doc, Doc]]) -> dict[str, Counts]:
+    """The counts of the entities of each type; right ones have the same characters and type."""
+    from spacy_structreg.pipeline.task import Counts
+
+    counters = [Counter[str](), Counter[str](), Counter[str]()]
+    for pair in pairs:
+        gold, found = ({(e.start_char, e.end_char, e.label_) for e in doc.ents} for doc in pair)
+        for counter, spans in zip(counters, (gold, found, gold & found), strict=True):
+            counter.update(label for *_, label in spans)
+    labels = sorted({label for counter in counters for label in counter})
+    return {label: Counts(*(counter[label] for counter in counters)) for label in labels}
 
 
 def places(doc: Doc) -> list[int]:
@@ -323,8 +331,13 @@ def as_report(ours: Measured, theirs: Measured | None) -> dict[str, Any]:
         },
         "all": row_report(ours.all, None if theirs is None else theirs.all),
         "entities": {
-            label: {"gold": counts.gold, **counts.as_prf()}
-            for label, counts in ours.entities.by_label.items()
+            label: {
+                "gold": counts.gold,
+                "p": counts.correct / counts.predicted if counts.predicted else None,
+                "r": counts.correct / counts.gold if counts.gold else None,
+                "f": counts.f,
+            }
+            for label, counts in ours.entities.items()
         },
         "variants": {
             name: {"missing": row}

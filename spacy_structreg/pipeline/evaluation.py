@@ -9,6 +9,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_structreg.metrics.segmentation import count_crossed
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, word_bounds
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_tokens
@@ -302,6 +303,11 @@ def count_texts(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> dict[str, Co
         if names and any(task.has_gold(gold) for gold, _ in pairs):
             counts |= task.text_counts(pairs, TaskPart(nlp, names[0]))
     return counts
+
+
+def count_crossed_words(pairs: Iterable[tuple[Doc, Doc]]) -> int:
+    """The number of gold words that found words cross: see `metrics.segmentation.count_crossed`."""
+    return sum(count_crossed(gold_words(gold), gold_words(found)) for gold, found in pairs)
 
 
 # Words of texts, without Docs where that is faster ------------------------------------------------
