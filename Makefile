@@ -36,9 +36,9 @@ endef
 	check build docs docs-serve pictures screenshots notebooks clean distclean
 
 help:
-	@echo "make run            set up, train the Chinese pipeline, and annotate a text: within five minutes"
+	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some ten minutes"
 	@echo "make page           the same, and open the page of the pipeline in the browser"
-	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
+	@echo "make pipeline       set up, then train and package the Chinese pipeline: some seven minutes"
 	@echo "make quickstart     the same, with all else that $(PROJECT) shows"
 	@echo "make wheels         the same, with sdist and wheel of the package: all three lie in dist then"
 	@echo "make test           set up, then run the tests on all cores: some eight minutes on two"

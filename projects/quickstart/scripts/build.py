@@ -18,12 +18,12 @@ LAST = "assemble"
 # Seconds on two idle cores.
 SECONDS = {
     "words": 3,
-    "convert-registers": 8,
-    "train-tokenizer": 20,
-    "tag-training-set": 20,
-    "train-constituency": 30,
-    "train-parser": 15,
-    "train-entities": 10,
+    "convert-registers": 30,
+    "train-tokenizer": 190,
+    "tag-training-set": 35,
+    "train-constituency": 80,
+    "train-parser": 40,
+    "train-entities": 15,
     "assemble": 8,
 }
 # A step that takes less of its time was done before.

@@ -33,7 +33,6 @@ ABOUT: dict[str, Any] = {
         },
         {
             "name": "Labels of raw text of the treebank, by models that LAC and Wapic guided",
-            "url": "https://github.com/structreg/spacy_structreg/tree/main/projects/distillation",
             "author": "The authors of spacy_structreg; of the teachers, Baidu and Ismantic",
             "license": "CC0 1.0; of the teachers, Apache 2.0 and MIT",
         },
