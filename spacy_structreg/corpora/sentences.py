@@ -166,8 +166,11 @@ _MARKS: Final = SentenceMarks(
     closers=_CLOSING + '"',
 )
 
+# Breaks within paragraphs: those before and behind rules, and before items of lists, are none.
 _WRAPPED: Final = re.compile(
-    rf"(?<=[^{BREAKS}])(?:\r\n|[\n\r])(?![\s{BREAKS}]|[-*+•·>#|]|[(（]?\d{{1,3}}[.)）、．]|[①-⑳])"
+    rf"(?<=[^{BREAKS}])(?<![=\-_*]{{3}})(?:\r\n|[\n\r])(?!\s|[=\-_*]{{3}}|[-*+]\s|[•·>|]|#{{1,6}}\s|"
+    r"[(（]?(?:\d{1,3}|[一二三四五六七八九十]{1,3}(?!、[一二三四五六七八九十]))"
+    r"(?:[.)）](?!\d)|[、．])|[①-⒛❶-➓㈠-㈩㊀-㊉])"
 )
 # Where a sentence that is too long may be cut, the best places first; anywhere, if need be.
 _CUTS: Final = (
