@@ -147,6 +147,8 @@ QUOTE: Final = [("mark", "'")]
         ("@所有人大家好", [("mention", "@所有人")]),
         ("foo@bar", [("word", "foo"), ("word", "bar")]),
         ("Math.log(x)", [("word", "Math.log"), ("word", "x")]),
+        ("第一百货商店，第一百貨公司", [("ordinal", "第一"), ("ordinal", "第一")]),
+        ("第一百名", [("ordinal", "第一百")]),
         ("response.json()", [("identifier", "response.json()")]),
         ("config.json(新)", [("path", "config.json")]),
         ("process.env里", [("word", "process.env")]),
