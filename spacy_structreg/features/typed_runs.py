@@ -428,7 +428,7 @@ class TypedRuns:
                 yield Run(start, end, kind, ((start, end),), False, _TAGS.get(kind, ()))
                 continue
             found = _PATTERN.match(seen, start, start + MAX_LENGTH)
-            if found is None or _closes_bracket(found) or _goes_down(found):
+            if found is None or _closes_bracket(found) or _is_no_range(found):
                 # Of 2.0T, number and letters are kept: no run begins inside a row of digits.
                 digits = _DIGITS.match(seen, start)
                 end = digits.end() if digits else start + 1
@@ -482,7 +482,7 @@ def _closes_bracket(found: re.Match[str]) -> bool:
     return bool(brackets) and brackets[-1] in "(（"
 
 
-def _goes_down(found: re.Match[str]) -> bool:
+def _is_no_range(found: re.Match[str]) -> bool:
     """True if a mark stands between two numbers that are no range, as in 6-2, 18-3号, 6443-2217."""
     if found["to"] in (None, "×"):
         return False
