@@ -147,7 +147,10 @@ class PartialSentence:
         return list(zip([0, *cuts], [*cuts, len(self.text)], strict=True))
 
     def split(self) -> list[PartialSentence]:
-        """The sentences of the text, as `corpora.sentences` splits it, but within no known word."""
+        """The sentences of the text, as `corpora.sentences` splits it, but within no known word.
+
+        As the text has no white space, lines that are wrapped make no difference.
+        """
         n = len(self.text)
         ends = [
             end

@@ -8,15 +8,15 @@ visible character,
   footnote numbers ([1]) that follow directly: 他说：“走吧！”|
 - after the full stop of Latin script if white space follows, and then, behind opening quotes and
   brackets, a capital, a digit or a letter of a script without capitals: He left. She stayed.
-- after one between Han characters, if they are none of foreign names: 他来了.|她走了.
+- after one between Han characters, unless foreign names stand around it: 他来了.|她走了.
 
 It does not end there if
 
 - the marks stand in brackets within a sentence, or in a quotation that no colon or the like
   introduces: 他（真的！）来了。 听到“开始！”的口令
 - a quotation begins the sentence, so that the text behind it belongs to it: “不行。”她说。 (Behind
-  a colon, one ends it: 他说：“不行。”|她走了。 Within both, sentences end: “不行。|我不去。”她说。)
-
+  white space, only such a verb does. Behind a colon, one ends it: 他说：“不行。”|她走了。 Within
+  both, sentences end: “不行。|我不去。”她说。)
 - a comma, colon or the like follows directly: “走！”，他说
 - the marks stand in a title, or alone in quotes or brackets: 《怎么办？》 (?) “……”
 - the mark is part of an address (…/p?a=1), a name (Yahoo!), a number or a word (P!nk, a != b);
@@ -62,8 +62,8 @@ HALF: Final = "!?"
 ELLIPSIS: Final = "…"
 STOPS: Final = ".．"
 TERMINATORS: Final = FULL + HALF + ELLIPSIS
-OPENERS: Final = "“‘「『（《〈【〔［｛〖〘〚﹁﹃｢([{\"'«‹＂＇¿¡"
-CLOSERS: Final = "”’」』）》〉】〕］｝〗〙〛﹂﹄｣)]}\"'»›＂＇"
+OPENERS: Final = "“‘「『（《〈【〔［｛〖〘〚﹁﹃｢〝([{\"'«‹＂＇¿¡"
+CLOSERS: Final = "”’」』）》〉】〕］｝〗〙〛﹂﹄｣〞〟)]}\"'»›＂＇"
 STRAIGHT: Final = frozenset(OPENERS) & frozenset(CLOSERS)
 QUOTED: Final = frozenset(OPENERS) - STRAIGHT
 TITLE_CLOSERS: Final = "》〉"
@@ -128,11 +128,12 @@ _PAIRS: Final = {
     **dict(
         zip("“‘「『《〈【〔［｛〖〘〚﹁﹃｢[{«‹", "”’」』》〉】〕］｝〗〙〛﹂﹄｣]}»›", strict=True)
     ),
+    "〝": "〞〟",
     "（": ")）",
     "(": ")）",
 }
 _CLOSING: Final = "".join(_PAIRS.values())
-_QUOTES: Final = '“‘「『﹁﹃｢«‹"'
+_QUOTES: Final = '“‘「『﹁﹃｢〝«‹"'
 _PAIRED: Final = re.compile(
     f"(?<![:;])(?<![:;][-'])[(（]|[{re.escape(''.join(_PAIRS)[:-2] + _CLOSING)}\"{BREAKS}]"
 )
@@ -140,20 +141,27 @@ _ENDING: Final = re.escape(TERMINATORS + STOPS)
 _ENDS_AGAIN: Final = re.compile(f'[{re.escape(_CLOSING)}"][^{_ENDING}]*[{_ENDING}]')
 # What closes is looked for in so many characters, and so many may be open at a time.
 _INSIDE: Final = 200
+# A quotation and this are one sentence, even with white space between them.
+_SAYS: Final = re.compile(f"[{_HAN}]{{1,3}}(?:[说說问問喊答]|(?<!知)道)")
 _DEPTH: Final = 16
 # Behind these, a quotation has no introduction: 讯（记者）“立正！”随着口令
 _NO_INTRODUCTION: Final = frozenset(")）]］】〕》〉%％")
 
-# Characters of foreign names: a full stop between two is none, 乔治.布什.
-_NAME_CHARACTERS: Final = frozenset(
+# Characters of foreign names: a full stop between such parts ends nothing, 乔治.布什.
+_NAME_CHARACTERS: Final = (
     "阿埃艾安昂奥奧巴白班邦保鲍鮑贝貝本比彼毕畢别別宾賓波伯勃博卜布查达達戴丹道德登迪蒂丁东東杜顿頓多"
     "厄恩尔爾法凡范方菲费費芬弗福富盖蓋甘冈岡高戈哥格古哈海汉漢豪赫亨胡华華霍基吉加贾賈杰傑金喀卡凯凱"
     "坎康考科柯克肯库庫奎拉莱萊赖賴兰蘭朗劳勞勒雷累蕾黎里理利莉丽麗连連林琳龙龍卢盧鲁魯路罗羅洛吕呂伦"
     "倫马馬玛瑪迈邁麦麥曼芒毛梅门門蒙米密敏明摩莫默姆木穆拿纳納娜南内內尼妮宁寧纽紐努诺諾欧歐帕潘佩彭"
     "皮平珀普奇恰乔喬切琼瓊丘热熱仁日茹儒瑞萨薩塞赛賽三桑森沙莎珊圣聖施什史斯思丝絲司松苏蘇索塔泰坦汤"
     "湯唐特腾騰提图圖托陀瓦万萬汪威韦韋维維魏温溫文翁沃乌烏吾伍武西希锡錫席夏香肖谢謝辛欣休许許逊遜雅"
-    "亚亞延扬揚耶叶葉伊易因英尤雨约約赞贊泽澤扎詹珍芝治朱卓兹茲祖佐"
+    "亚亞延扬揚耶叶葉伊易因英尤雨约約赞贊泽澤扎詹珍芝治朱卓兹茲祖佐京翰拜"
 )
+_NAME_BEFORE: Final = re.compile(
+    # Of two such characters or more, or one that is all.
+    f"(?:[{_NAME_CHARACTERS}]{{2}}|(?<![{_HAN}])[{_NAME_CHARACTERS}])(?<!西安)(?<!延安)\\Z"
+)
+_NAME_AFTER: Final = re.compile(f"[{_NAME_CHARACTERS}](?:[{_NAME_CHARACTERS}]|(?![{_HAN}]))")
 _MARKS: Final = SentenceMarks(
     full_stops="。",
     terminators=TERMINATORS,
@@ -166,8 +174,11 @@ _MARKS: Final = SentenceMarks(
     closers=_CLOSING + '"',
 )
 
+# Breaks within paragraphs: those before and behind rules, and before items of lists, are none.
 _WRAPPED: Final = re.compile(
-    rf"(?<=[^{BREAKS}])(?:\r\n|[\n\r])(?![\s{BREAKS}]|[-*+•·>#|]|[(（]?\d{{1,3}}[.)）、．]|[①-⑳])"
+    rf"(?<=[^{BREAKS}])(?<![=\-_*]{{3}})(?:\r\n|[\n\r])(?!\s|[=\-_*]{{3}}|[-*+]\s|[•·>|]|#{{1,6}}\s|"
+    r"[(（]?(?:\d{1,3}|[一二三四五六七八九十]{1,3}(?!、[一二三四五六七八九十]))"
+    r"(?:[.)）](?!\d)|[、．])|[①-⒛❶-➓㈠-㈩㊀-㊉])"
 )
 # Where a sentence that is too long may be cut, the best places first; anywhere, if need be.
 _CUTS: Final = (
@@ -377,7 +388,7 @@ class _Pairs:
         if not closed or _ENDS_AGAIN.search(self._text, first, stop):
             return False
         outer, after = closed[0], self._text[at]
-        if at > stop:
+        if at > stop and not (outer.begins and outer.is_quote and _SAYS.match(self._text, at)):
             return outer.is_embedded and not outer.is_quote and not after.isascii()
         return (outer.is_embedded or (outer.is_quote and outer.begins)) and after not in _QUOTES
 
@@ -472,7 +483,7 @@ def _ends(text: str, start: int, first: int, stop: int, at: int) -> bool:
     word = _next_word(text, at)
     if mark == ELLIPSIS or run[1:2] in (*STOPS,):
         return _dots_end(mark, before, sign, word, is_apart=is_apart)
-    is_name = not is_apart and before in _NAME_CHARACTERS and text[at] in _NAME_CHARACTERS
+    is_name = not is_apart and _NAME_BEFORE.search(near) and _NAME_AFTER.match(text, at)
     is_number = first - start < NEAR and ENUMERATOR.fullmatch(near.lstrip())
     return not (is_name or is_number) and _stop_ends(near, sign, word)
 

@@ -46,7 +46,7 @@ from spacy_structreg.estimators.search_words import (
     lexicons_of,
 )
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
-from spacy_structreg.features.typed_runs import CutKind, LatinRuns, Run, TypedRuns
+from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -157,8 +157,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
     ``"wrapped"`` without line breaks within paragraphs; ``"doc"`` takes every text as one.
-    typed_runs, whole_runs: whether URLs, measures and the like
-    are found by their form, and which of them are not cut (`features.typed_runs`).
+    typed_runs, whole_runs: whether URLs, measures and the like are found by their form, and which
+    of them are not cut (`features.typed_runs`).
     """
 
     sentences: Sentences
@@ -531,18 +531,18 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             return None, known
 
         tags = frozenset(getattr(self, "tags", ()))
-
-        def noted(found: Iterable[Run]) -> Iterator[Run]:
-            for run in found:
-                for (start, end), tag in zip(run.pieces, run.tags, strict=False):
-                    if tag in tags:
-                        known[-1].append((start, end, tag))
-                yield run
-
         said = []
         for text in texts:
-            known.append([])
-            said.append(run_limits(text, noted(runs.find(text))))
+            found = list(runs.find(text))
+            known.append(
+                [
+                    (start, end, tag)
+                    for run in found
+                    for (start, end), tag in zip(run.pieces, run.tags, strict=False)
+                    if tag in tags
+                ]
+            )
+            said.append(run_limits(text, found))
         return (said if any(map(np.any, said)) else None), known
 
     def _text_of(self, words: Sequence[str]) -> str:

@@ -132,10 +132,10 @@ _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
 # 2300余万, 3.5万, 600多.
 _MYRIADS: Final = "(?:[多余餘]?[万萬亿億]{1,2}(?:\\d{1,4}[万萬])?|[多余餘](?![谢謝少半]))?"
 _SIGNS: Final = "￥¥€£￡₩₽₹฿₫₴＄"
-_CURRENCY: Final = f"[{_SIGNS}]|(?:US|HK|NT|AU|CA|SG)?\\$"
+_CURRENCY: Final = f"[{_SIGNS}]|(?:US|HK|NT|AU|CA|SG|NZ|MOP|[ARCS])?\\$"
 _UNIT: Final = (
     r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min(?:/1\.73m²)?|h|d|kg|m[²³2])|"
-    r"[KMGTk]B/s|km/h|m/s|m³/(?:min|h|s|d)|W/\(m·K\)|[kcdmμn]?m[²³]?|mg|kg|μg|g|t|m?[Ll]|[KMGTP]i?B|[kMG]?bps|[kMGT]?Hz|[kmgt]hz|rpm|"
+    r"[KMGTk]B/s|km/h|m/s|m³/(?:min|h|s|d)|W/\(m·K\)|[kcdmμn]?m[²³]?|mg|kg|μg|g|t|m?[Ll]|[KMGTP]i?B|[kMG]?bps|[kKmMgGtT]?[hH][zZ]|rpm|"
     r"[mkM]?W|kWh|Wh|m?Ah|m?A|[mk]?V|[kKM]?Pa|MPa|mmHg|kcal|cal|k?J|kN|dB|dpi|ppi|fps|px|pt|nits|"
     r"ms|μs|s|min|hrs?|℃|°[CF]?|℉|Ω|㎡|㎏|㎝|㎜|㎞|mol|(?<=[0-9.][0-9])G|(?<=[0-9.][0-9] )G"
 )
@@ -172,7 +172,7 @@ _BULLETS: Final = "①-⒛⓪⓫-⓿❶-➓㈠-㈩㊀-㊉"
 _ZHUYIN: Final = "ㄅ-ㄯㆠ-ㆿ"
 # Each is a word, whatever stands beside it, unless it is a part of another run; and these are if no
 # Latin letter or digit stands on one side, or on both.
-_SINGLE: Final = '\\[\\]{}"`#;|=★☆◆◇●■▲△▼▽※§†‡►▶◀▪→←↑↓⇒'
+_SINGLE: Final = '\\[\\]{}"`#;|=★☆◆◇●■▲△▼▽※§†‡►▶◀▪→←↑↓⇒‣◦⁃´«»‹›'
 _HALF_FREE: Final = "'"
 _FREE: Final = "+^_&%~$"
 _BETWEEN: Final = "-–—~～−×"
@@ -264,6 +264,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     "date": f"{numerals.YEAR}|{numerals.DATE_NAME}",
     "numeral": f"{numerals.NUMERAL}|{numerals.DIGITS}",
     "number": (
+        # Of 24x7.
+        rf"(?:(?<![{_ALNUM}_.])|(?<=\d[xX]))[1-9]\d{{0,4}}(?:\.\d{{1,3}})?"
+        rf"(?=[xX][1-9]\d{{0,4}}(?:\.\d{{1,3}})?(?:[xX]\d|(?:{_UNIT})?{_NO_WORD_AFTER}))|"
         rf"{_SIGN}{_NUMBER}(?!\d)(?:[%％‰])?{_MYRIADS}|"
         rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
         # Telephones, numbers of books, months; with one mark, others are ranges.
@@ -277,7 +280,7 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?<!\d)(?!{_NUMBER}(?:{_UNIT})(?![{_ALNUM}_]|[.\-'’&+_][{_ALNUM}]))"
         rf"(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}][{_ALNUM}{_COMBINING}]{{0,199}}"
         # Two with a slash are one word, TCP/IP, unless they are part of a list.
-        rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])(?<!/[A-Z])(?<!/[A-Z]{{2}})(?<!/[A-Z]{{3}})/"
+        rf"(?:(?:[.\-'’+_]|&(?![a-z]{{2,8}};)|#(?=\d)|(?<=[A-Z])(?<!/[A-Z])(?<!/[A-Z]{{2}})(?<!/[A-Z]{{3}})/"
         rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/+#])))[{_ALNUM}][{_ALNUM}{_COMBINING}]{{0,199}}){{0,20}}"
         rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?|"
         rf"[{_ZHUYIN}ˊˇˋ˙]{{1,99}}"
@@ -291,6 +294,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"\\(?![{_LETTER}])|(?<![{_ALNUM}])[{_FREE}](?![{_ALNUM}])|&(?=[a-z]{{2,8}};|#\d{{1,6}};)|"
         rf"(?<![{_ALNUM}])@(?![{_ALNUM}{_HAN}])|(?<![{_ALNUM}{_HAN}])-(?![{_ALNUM}])|"
         rf"(?<![{_ALNUM}])-(?![{_ALNUM}{_HAN}])|(?<=[{_HAN}])\.(?=[{_HAN}\s]|\Z)|±(?=\d)|"
+        rf"(?<=\d)[xX](?=\d)|(?<![{_HAN}])•|•(?![{_HAN}])|"
+        # Two around a word; the other one is found when it comes.
+        rf"(?<![{_ALNUM}])(?P<around>[%$^&])(?=(?P<within>[{_ALNUM}]{{1,40}})(?P=around)(?![{_ALNUM}]))|"
         rf"(?<=[\d%％‰℃℉°元年月日号號时時点點岁歲])(?P<to>[{_BETWEEN}])(?=\d)"
     ),
 }
@@ -304,9 +310,11 @@ _DIGITS: Final = re.compile(_NUMBER)
 _BRACKETS: Final = re.compile("(?<![:;'-])[(（]|[)）]")
 _LAST_NUMBER: Final = re.compile(rf"(?<!\d)({_NUMBER})[%％‰]?\Z")
 _LETTERS: Final = re.compile(f"[{_LETTER}]{{1,200}}")
-_TWO_NUMERALS: Final = re.compile(f"[{numerals.CHARACTERS}0-9][{numerals.CHARACTERS}0-9半多余餘]")
+_TWO_NUMERALS: Final = re.compile(
+    f"[{numerals.CHARACTERS}0-9](?!百[货貨])[{numerals.CHARACTERS}0-9半多余餘]"
+)
 _CANDIDATE: Final = re.compile(
-    f"[!-~¯{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}]|"
+    f"[!-~¯•{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}]|"
     f"[{_SINGLE}]|(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？!?]{{2}}|[~～]{{2}}|[{_BETWEEN}](?=\\d)|"
     f"{numerals.BEGINS}"
 )
@@ -403,21 +411,24 @@ class TypedRuns:
     def find(self, text: str) -> Iterator[Run]:
         """Yield the runs of a text, which do not overlap, in their order.
 
-        The mark that closes a topic is a run of its own, behind what is found within.
+        The mark that closes a topic, or stands behind a word as before it, is a run of its own,
+        behind what is found within.
         """
         seen = text
         if _FULL_WIDTH.search(text):
             seen = text.translate(_HALF_WIDTH)
         end = 0
-        closing = -1
+        closing: set[int] = set()
+        kind: RunKind
         while candidate := _CANDIDATE.search(seen, end):
             start = candidate.start()
-            if start == closing:
+            if start in closing:
                 end = start + 1
-                yield Run(start, end, "topic", ((start, end),), False)
+                kind = "topic" if seen[start] == "#" else "mark"
+                yield Run(start, end, kind, ((start, end),), False, _TAGS.get(kind, ()))
                 continue
             found = _PATTERN.match(seen, start, start + MAX_LENGTH)
-            if found is None or _closes_bracket(found) or _goes_down(found):
+            if found is None or _closes_bracket(found) or _is_no_range(found):
                 # Of 2.0T, number and letters are kept: no run begins inside a row of digits.
                 digits = _DIGITS.match(seen, start)
                 end = digits.end() if digits else start + 1
@@ -427,9 +438,8 @@ class TypedRuns:
                         end = letters.end()
                         yield Run(*letters.span(), "word", (letters.span(),), True)
                 continue
-            kind: RunKind = found.lastgroup  # type: ignore[assignment]
-            if kind == "topic":
-                closing = found.end("inner")
+            kind = found.lastgroup  # type: ignore[assignment]
+            closing.update((found.end("inner"), found.end("within")))
             run = self._run(kind, found)
             end = run.end
             yield run
@@ -451,8 +461,7 @@ class TypedRuns:
                 end = pieces[0][1]
         is_open = kind in _OPEN and _CLOSES.match(text, end) is None
         if kind in _BESIDE_NUMERALS:
-            around = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
-            is_open = any(map(_TWO_NUMERALS.fullmatch, around))
+            is_open = any(_TWO_NUMERALS.match(text, at - 1) for at in (start, end) if at)
         # V8 may be a name.
         is_known = not (is_open or whole or (kind == "version" and "." not in found[0]))
         tags = (_TAGS.get(kind, ()) * len(pieces))[: len(pieces)] if is_known else ()
@@ -460,15 +469,20 @@ class TypedRuns:
 
 
 def _closes_bracket(found: re.Match[str]) -> bool:
-    """True if a face is none, but a colon and the bracket that closes a text: (如下:)."""
+    """True if a face is none, but a colon and the bracket that closes a text: (如下:).
+
+    In （好:)） another one closes it.
+    """
     if found.lastgroup != "emoticon" or not found[0].endswith(")") or found[0][0] not in ":;":
+        return False
+    if found.string[found.end() : found.end() + 1] in (")", "）"):
         return False
     before = found.string[max(0, found.start() - NEAR) : found.start()]
     brackets = _BRACKETS.findall(before)
     return bool(brackets) and brackets[-1] in "(（"
 
 
-def _goes_down(found: re.Match[str]) -> bool:
+def _is_no_range(found: re.Match[str]) -> bool:
     """True if a mark stands between two numbers that are no range, as in 6-2, 18-3号, 6443-2217."""
     if found["to"] in (None, "×"):
         return False

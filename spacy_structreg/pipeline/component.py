@@ -560,10 +560,10 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
 
 
 def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
-    """Parts of a Doc that a model takes at a time: `sentence_bounds`, if they are not too long.
+    """Parts of a Doc that a model takes at a time, none too long.
 
-    Those of more than `corpora.sentences.LONGEST` tokens are cut by punctuation, or at the best
-    place: memory grows with the length of a part.
+    They are those of `sentence_bounds`, of which those of more than `corpora.sentences.LONGEST`
+    tokens are cut by punctuation, or at the best place: memory grows with the length of a part.
     """
     from spacy_structreg.corpora.sentences import LONGEST
 

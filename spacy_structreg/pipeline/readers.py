@@ -94,8 +94,8 @@ def check_words(nlp: Language, docs: Sequence[Doc], path: Path) -> None:
         raise ValueError(
             f"the words of the corpus {path} are single characters, and the tokenizer of the "
             "pipeline finds longer ones, where what is learned of characters finds nothing; use a "
-            "corpus of words, or a config whose tokenizer parts characters, as that of "
-            "'init-config' without --base does"
+            "corpus of words, or a config whose tokenizer gives single characters (init-config "
+            "without --base)"
         )
 
 

@@ -118,8 +118,9 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     kept: settings of `keep_analyses`, which are off. calibrations: of margins.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
-    the tokens hold the text itself. The sentences that a trained model cuts texts into are those
-    of the Doc.
+    the tokens hold the text itself. The sentences of the Doc are those that the punctuation gives,
+    with the setting `sentences` of a trained model; the model may join some, where runs or listed
+    words go on.
     """
 
     NAME: ClassVar[str]

@@ -147,6 +147,35 @@ QUOTE: Final = [("mark", "'")]
         ("@所有人大家好", [("mention", "@所有人")]),
         ("foo@bar", [("word", "foo"), ("word", "bar")]),
         ("Math.log(x)", [("word", "Math.log"), ("word", "x")]),
+        ("第一百货商店，第一百貨公司", [("ordinal", "第一"), ("ordinal", "第一")]),
+        ("第一百名", [("ordinal", "第一百")]),
+        ("2.4Ghz和100MHZ", [("measure", "2.4|Ghz"), ("measure", "100|MHZ")]),
+        ("（哈哈:)）", [("emoticon", ":)")]),
+        ("R$50和A$一百", [("price", "R$"), ("number", "50"), ("price", "A$"), ("numeral", "一百")]),
+        ("‣好◦⁃´«‹好›»", [("mark", mark) for mark in "‣◦⁃´«‹›»"]),
+        # As the mark within names, it is none.
+        ("•好 • 列夫•托尔斯泰", [("mark", "•"), ("mark", "•")]),
+        (
+            "&lt;b&gt;中文AT&T",
+            [
+                *(("mark", "&"), ("word", "lt"), ("mark", ";"), ("word", "b")),
+                *(("mark", "&"), ("word", "gt"), ("mark", ";"), ("word", "AT&T")),
+            ],
+        ),
+        *(
+            (f"{before}{mark}ab{mark}好", [("mark", mark), ("word", "ab"), ("mark", mark)])
+            for before in ("", "好")
+            for mark in "$%^&"
+        ),
+        ("A$AP和$HOME", [("word", "A"), ("word", "AP"), ("word", "HOME")]),
+        ("#$x$#", list(zip(("topic", *("mark", "word", "mark"), "topic"), "#$x$#", strict=True))),
+        ("24x7和", [("number", "24"), ("mark", "x"), ("number", "7")]),
+        (
+            "2.5X30x4",
+            [("number", "2.5"), ("mark", "X"), ("number", "30"), ("mark", "x"), ("number", "4")],
+        ),
+        ("30x40cm", [("number", "30"), ("mark", "x"), ("number", "40"), ("word", "cm")]),
+        *((word, [("word", word)]) for word in ("0x10", "0x1F", "v2x3", "1080x", "3x7a", "x7")),
         ("response.json()", [("identifier", "response.json()")]),
         ("config.json(新)", [("path", "config.json")]),
         ("process.env里", [("word", "process.env")]),

@@ -177,8 +177,8 @@ class ArcGuide:
     """Scores of arcs by the trees over the best analyses of a tagger, for a `WordTreeDecoder`.
 
     labels: of arcs, by their numbers. weight: the score of an arc that is in all trees, and again
-    of its label. by_sentence: whether the text is cut at the ends of sentences, each of which is
-    analyzed by itself.
+    of its label. by_sentence: whether the text is cut as punctuation says, whatever the model takes
+    for one text, and each sentence is analyzed by itself. Texts have no white space.
     """
 
     parser: AnalysisParser
