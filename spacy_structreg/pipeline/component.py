@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
 ValueT = TypeVar("ValueT")
-Sentences: TypeAlias = Literal["doc", "punctuation", "wrapped"]
 
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
