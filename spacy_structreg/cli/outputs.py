@@ -110,8 +110,9 @@ def _existing(inputs: tuple[StrPath | None, ...]) -> Iterator[StrPath]:
 
 
 def _check_new(path: Path, *, force: bool) -> None:
-    """Raise ValueError if an output is there and may not be replaced."""
-    if path.exists() and not force:
+    """Raise ValueError if an output is there and not an empty folder, and may not be replaced."""
+    is_empty = path.is_dir() and not any(path.iterdir())
+    if path.exists() and not force and not is_empty:
         raise ValueError(f"{path} exists; name another output, or add --force to replace it")
 
 

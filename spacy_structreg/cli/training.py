@@ -293,10 +293,22 @@ def reader_of(config: dict[str, Any], part: Part) -> dict[str, Any]:
     return block
 
 
+# What these settings name are no files, though there may be some of that name.
+_NO_PATHS: Final = {
+    *("lang", "pipeline", "disabled", "frozen_components", "annotating_components"),
+    *("attribute", "component", "factory", "gold"),
+}
+
+
 def paths_of(value: Any) -> set[Path]:
     """The files and folders that exist of those that a config, or a part of it, names."""
     if isinstance(value, dict):
-        return set().union(*map(paths_of, value.values()))
+        named = (
+            each
+            for key, each in value.items()
+            if isinstance(each, dict) or not (key in _NO_PATHS or key.startswith("@"))
+        )
+        return set().union(*map(paths_of, named))
     if isinstance(value, (list, tuple)):
         return set().union(*map(paths_of, value))
     # os.path.exists refuses no text.

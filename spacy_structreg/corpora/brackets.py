@@ -20,6 +20,7 @@ __all__ = [
     "FLAT",
     "Tree",
     "after_markup",
+    "bracket_of",
     "escaped_word",
     "marks_entities",
     "plain_word",
@@ -420,6 +421,11 @@ def tagged_sentences(path: StrPath, *, encoding: str = "utf-8") -> list[list[tup
     """
     trees = trees_with_words(path, encoding=encoding)
     return [tree.without_function_tags().tagged_words() for tree in trees]
+
+
+def bracket_of(word: str) -> str:
+    """The bracket that a whole word names, as `-LRB-` does; else the word."""
+    return BRACKET_NAMES.get(word, word)
 
 
 def plain_word(word: str) -> str:

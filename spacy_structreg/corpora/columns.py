@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown, warn_of_digits
 from spacy_structreg.corpora.corpus_options import SKIPPED
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
@@ -62,7 +63,8 @@ def read_columns(
     blank_words: whether cells of `word` and `label` may be nothing but white space, such as an
         ideographic space; if not, they count as empty.
 
-    Lines of nothing but spaces and tabs are blank. See `read_lines` for files and encodings.
+    Words beside other columns that name a bracket, as `-LRB-`, are that bracket. Lines of nothing
+    but spaces and tabs are blank. See `read_lines` for files and encodings.
 
     Raises CorpusError, besides the errors of `read_lines`, for a token with more or fewer cells
     than there are columns, an empty cell of `word` or `label`, a comment that has the cells of a
@@ -107,6 +109,8 @@ def read_columns(
                     f"the column {columns[i]!r} of {shown(line)} is empty; fill it, or remove the "
                     "line",
                 )
+        if word is not None and len(columns) > 1:
+            cells[word] = bracket_of(cells[word])
         rows.append(tuple([cells[i] for i in kept]))
         n_tokens += 1
         n_digits += word is not None and cells[word][-1:].isdigit()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
@@ -54,6 +55,7 @@ def _space_after(misc: str) -> bool:
 class Word:
     """A syntactic word: the columns of its line, as they stand in the file (`_` for nothing).
 
+    form: of treebanks that name brackets, the bracket: `(` for `-LRB-`.
     head: the ID of the head, 0 for the root, None where the file has `_`.
     """
 
@@ -241,7 +243,7 @@ class _SentenceReader:
         _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = columns
         self.words.append(
             Word(
-                form,
+                bracket_of(form),
                 lemma,
                 upos,
                 xpos,

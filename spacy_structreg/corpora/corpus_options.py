@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 __all__ = [
     "COLUMNS",
@@ -22,11 +22,15 @@ __all__ = [
     "FormatName",
     "HeadRuleSet",
     "SchemeName",
+    "Sentences",
     "Spaces",
     "parse_columns",
     "parse_days",
     "split_part",
 ]
+
+Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
+"""Ways to cut texts into sentences: by punctuation, without regard to line ends, or not at all."""
 
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 """Endings of the names of segmented text."""

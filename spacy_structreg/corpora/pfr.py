@@ -19,6 +19,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
 from spacy_structreg.corpora.segmentation import UNWRITABLE, WORD
@@ -227,17 +228,18 @@ def read_tagged(
 
     separator: the character between word and tag; the last one of a token counts.
 
-    Nothing else has a meaning: for ids and brackets, use `read_pfr`. Raises CorpusError, besides
-    the errors of `read_lines`, for tokens without a word or a tag, a carriage return within a line
-    and a file without words; ValueError for a separator that is not one visible character.
+    Words that name a bracket, as `-LRB-`, are that bracket. Nothing else has a meaning: for ids and
+    brackets, use `read_pfr`. Raises CorpusError, besides the errors of `read_lines`, for tokens
+    without a word or a tag, a carriage return within a line and a file without words; ValueError
+    for a separator that is not one visible character.
     """
     _check_separator(separator)
     for number, tokens in _token_lines(path, encoding, f"词{separator}tag"):
         try:
-            sentence = [_split_token(token, separator) for token in tokens]
+            pairs = [_split_token(token, separator) for token in tokens]
         except ValueError as error:
             raise CorpusError(path, number, str(error)) from error
-        yield sentence
+        yield [(bracket_of(word), tag) for word, tag in pairs]
 
 
 def _check_separator(separator: str) -> None:

@@ -9,11 +9,14 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
+from spacy_structreg.corpora.segmentation import HAN
+from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 
 __all__ = [
     "LONGEST_ENTRY",
     "ListedWord",
     "WordListFormat",
+    "check_word_alone",
     "has_frequency_and_tag",
     "looks_like_jieba",
     "read_word_list",
@@ -41,8 +44,13 @@ _JIEBA_USER: Final = (
     # A word with spaces; but no tag before the frequency.
     re.compile(rf"(?!.* {_JIEBA_TAG} +[0-9]+\s*$)(\S.*?) +([0-9]{{1,18}})(?: +({_JIEBA_TAG}))?\s*"),
 )
-_HAN: Final = "[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_HAN: Final = f"[{HAN}]"
 _WITH_BOTH: Final = re.compile(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
+# Of a line without a tab, or a word.
+_CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isalpha()) + ")"
+_WITH_EITHER: Final = re.compile(
+    rf"\S*{_HAN}\S* +(?:[0-9]+|{_JIEBA_TAG}|{_CTB_TAG})|\S+ +[0-9]+ +{_JIEBA_TAG}"
+)
 _WITH_ONE: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"
 )
@@ -78,11 +86,14 @@ def read_word_list(
     lines = ((number, line) for number, line in read_lines(path, encoding=encoding) if line.strip())
     first = list(islice(lines, _FIRST_LINES))
     parse = {"cedict": _cedict, "jieba": _jieba, "words": _words}[
-        format or _format_of([line for _, line in first])
+        found := format or _format_of([line for _, line in first])
     ]
+    is_guessed = format is None and found == "words"
     for number, line in chain(first, lines):
         check_line_end(line, path, number)
         try:
+            if is_guessed and "\t" not in line:
+                check_word_alone(line.strip())
             yield from parse(line)
         except ValueError as error:
             raise CorpusError(path, number, str(error)) from error
@@ -113,6 +124,16 @@ def looks_like_jieba(lines: Sequence[str]) -> bool:
 def has_frequency_and_tag(line: str) -> bool:
     """True for a word of Han characters with a frequency and a tag behind it: ``创新办 3 i``."""
     return " " in line and len(line) <= _LONGEST_LINE and _WITH_BOTH.fullmatch(line) is not None
+
+
+def check_word_alone(word: str) -> None:
+    """Raise ValueError for a word with a frequency or a tag behind a space, as ``台中 ns``."""
+    if " " in word and len(word) <= _LONGEST_LINE and _WITH_EITHER.fullmatch(word):
+        raise ValueError(
+            f"the word {word!r} looks like an entry of a dictionary, with a frequency or a tag "
+            "behind a space; put a tab before the tag, and leave a frequency out. If it is a word "
+            "with a space, give it with its tag, or say format='words' of a file"
+        )
 
 
 def _cedict(line: str) -> Iterator[ListedWord]:

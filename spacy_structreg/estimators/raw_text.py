@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.corpora.sentences import (
     LONGEST,
@@ -56,12 +57,12 @@ from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGo
 from spacy_structreg.models.explanation import Explanation, joined
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
-from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.given_spans import (
     BEGINS,
     CONTINUES,
     SAYS_STAND_IN,
     AnySpan,
+    GivenSpan,
     run_limits,
     span_limits,
     with_stand_ins,
@@ -463,6 +464,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             kept = limits.without_rivals(favored[0][0])
             favored = [(favored[0][0][kept], favored[0][1][kept])]
         if limits is not None and limits.tagged:
+            self._check_spans(limits.tagged)
             tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
             rows = [
                 (span.start, span.end, len(tags) - len(limits.tagged) + i)
@@ -509,14 +511,30 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
         Models that give no tags, or know none yet, take any.
         """
-        tags: tuple[str, ...] = getattr(self, "tags", ())
-        if tags and (unknown := sorted(words.model_tags - {*tags})):
-            tag = unknown[0]
+        unknown = words.model_tags - {*self._known_tags} if self._known_tags else ()
+        for tag in sorted(unknown):
             entries = {each for each in words.entries if each.tag == tag and each.mode != "prefer"}
-            listed = next(word for word, entry in words.items() if entry in entries)
+            # A file may have entries that no word has.
+            for word in (word for word, entry in words.items() if entry in entries):
+                self._check_tag(f"the word {word!r} is listed with", tag)
+
+    def _check_spans(self, tagged: Iterable[GivenSpan]) -> None:
+        for span in tagged:
+            self._check_tag(f"the span {span.start}:{span.end} has", span.tag)
+
+    @property
+    def _known_tags(self) -> tuple[str, ...]:
+        """The tags that the model gives; none if it gives none, or has not learned any yet."""
+        tags: tuple[str, ...] = getattr(self, "tags", ())
+        return tags
+
+    def _check_tag(self, said: str, tag: str | None) -> None:
+        """Raise ValueError for a tag that the model does not know, if it knows any."""
+        tags = self._known_tags
+        if tags and tag not in tags:
             raise ValueError(
-                f"the word {listed!r} is listed with the tag {tag!r}, which the model does "
-                f"not know; leave the tag out, or give one of {', '.join(tags)}"
+                f"{said} the tag {tag!r}, which the model does not know; leave it out, or give one "
+                f"of {', '.join(tags)}"
             )
 
     def _said_of_runs(
@@ -530,7 +548,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         if (runs := self.runs) is None:
             return None, known
 
-        tags = frozenset(getattr(self, "tags", ()))
+        tags = frozenset(self._known_tags)
         said = []
         for text in texts:
             found = list(runs.find(text))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
@@ -17,7 +18,6 @@ from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled, Report
-from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords
 

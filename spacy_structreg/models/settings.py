@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.features.knowledge import MAX_GUIDES
 from spacy_structreg.features.typed_runs import CutKind
 from spacy_structreg.learn.learning_settings import (
@@ -29,7 +30,6 @@ MAX_MODELS: Final = 1_000
 """Most models of one average."""
 
 ScriptName: TypeAlias = Literal["simplified"]
-Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
 Statistics: TypeAlias = Literal["accessor_variety", "all"]
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]

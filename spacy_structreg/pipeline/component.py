@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
 ValueT = TypeVar("ValueT")
-Sentences: TypeAlias = Literal["doc", "punctuation", "wrapped"]
 
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.segmentation import read_segmented
+from spacy_structreg.corpora.segmentation import HAN, read_segmented
 from spacy_structreg.pipeline.checkpoint_callbacks import in_order
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
@@ -23,7 +23,7 @@ Augmenter: TypeAlias = Callable[[Language, Example], Iterator[Example]]
 _SUFFIX: Final = ".spacy"
 # So many show whether words are characters.
 _FIRST_DOCS: Final = 50
-_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HAN: Final = re.compile(f"[{HAN}]")
 _TWO_HAN: Final = re.compile(_HAN.pattern + "{2}")
 # In fewer characters, all words may well be short.
 _ENOUGH_HAN: Final = 50

@@ -153,6 +153,22 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         self._hashes = WordHashes(vocab.strings)
 
     @property
+    def user_words(self) -> UserWords:
+        """The listed words. A tag that the model does not know is refused when it is added."""
+        return self._user_words
+
+    @user_words.setter
+    def user_words(self, user_words: UserWords) -> None:
+        if (before := getattr(self, "_user_words", None)) is not None:
+            before.users.discard(self)
+        self._user_words = user_words
+        user_words.users.add(self)
+
+    def check_tags(self, words: CompiledWords) -> None:
+        """Raise ValueError if words are listed with tags that the model does not know."""
+        self.model.check_tags(words)
+
+    @property
     def estimator(self) -> Any:
         """The model, by the name that components have for it."""
         return self.model
@@ -249,7 +265,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
             columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
         if words.heads is not None and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
-        elif self.model.is_trained and self.model.sentences == "punctuation":
+        elif self.model.is_trained and self.model.sentences != "doc":
             columns["SENT_START"] = _sentence_starts(doc, self.model.sentence_ends(text))
         if columns:
             array: Any = np.stack(list(columns.values()), axis=1)
@@ -462,10 +478,12 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         if doc.has_annotation("DEP") if is_parsed else not (unknown or lacks_tags):
             return doc
         pieces = {i for begin, end in unknown for i in range(begin, end)}
+        # The model cannot be made to find a tag that it does not know, and is to say so.
+        known = {tag: tag for tag in getattr(self.model, "tags", ())}
         spans: list[AnySpan] = [
             (word.idx, word.idx + len(word), "whole")
             if i in pieces
-            else (word.idx, word.idx + len(word), "token", word.tag_ or None)
+            else (word.idx, word.idx + len(word), "token", known.get(word.tag_))
             for i, word in enumerate(words)
         ]
         spans += [
@@ -473,7 +491,6 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
             for begin, end in unknown
         ]
         completed = self(doc.text, user_words=(), spans=spans)
-        # The model cannot be made to find a tag that it does not know, and is to say so.
         tags = {word.idx: word.tag_ for i, word in enumerate(words) if i not in pieces}
         for token in completed:
             token.tag_ = tags.get(token.idx) or token.tag_

@@ -16,11 +16,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.pipeline.component import (
     N_THREADS,
     EstimatorPipe,
-    Sentences,
     aligned,
     check_setting,
     logger,

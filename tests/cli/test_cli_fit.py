@@ -21,7 +21,7 @@ from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.cli.training import load_training
+from spacy_structreg.cli.training import load_training, paths_of
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.folders import locked
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -434,6 +434,21 @@ def test_what_is_read_is_not_replaced(config: Path, corpus: Path, tmp_path: Path
     words.unlink()
     assert files_of(output) == before
     assert not (tmp_path / "pipeline.checkpoint").exists()
+
+
+def test_names_in_a_config_are_no_inputs(
+    config: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of languages, pipes and annotation; and an empty folder is no output that is replaced."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("zh", "words"):
+        Path(name).mkdir()
+        command = arguments(config, corpus, Path(name))
+        for further in ([], ["--force"]):
+            result = CliRunner().invoke(structreg_app, [*command, *further])
+            assert result.exit_code == 0, result.output
+    assert not paths_of({"nlp": {"lang": "zh"}, "x": {"@tokenizers": "zh", "factory": "words"}})
+    assert paths_of({"a": {"path": "zh"}, "gold": {"b": ["words"]}}) == {Path("zh"), Path("words")}
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit(143)])

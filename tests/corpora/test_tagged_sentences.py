@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from spacy_structreg.corpora.columns import read_columns
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.tagging import TAGGED_FORMATS, read_tagged_sentences
 
@@ -100,3 +101,21 @@ def test_corpora(
     assert sum(map(len, read)) == words
     if tags is not None:
         assert len({tag for sentence in read for _, tag in sentence}) == tags
+
+
+@pytest.mark.parametrize("name", ["words.conllu", "words.tagged"])
+def test_names_of_brackets_are_brackets(tmp_path: Path, name: str) -> None:
+    """Whole words alone: other words are as they stand."""
+    words = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "x-LRB-", r"1\/2"]
+    path = tmp_path / name
+    if name.endswith("conllu"):
+        rows = [f"{i}\t{w}\t_\t_\tPU" + "\t_" * 5 for i, w in enumerate(words, 1)]
+        path.write_text("\n".join(rows) + "\n\n", "utf-8")
+        found = list(read_tagged_sentences(path, format="conllu"))
+    else:
+        path.write_text(" ".join(f"{w}_PU" for w in words) + "\n", "utf-8")
+        found = list(read_tagged_sentences(path, format="tagged"))
+    expected = [*"()[]{}", "x-LRB-", r"1\/2"]
+    assert found == [[(word, "PU") for word in expected]]
+    path.write_text("\n".join(f"{w}\tPU" for w in words) + "\n", "utf-8")
+    assert list(read_columns(path, ("word", "label"))) == found

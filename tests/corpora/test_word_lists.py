@@ -132,7 +132,6 @@ USER_DICTIONARIES = [
 WORDS_WITH_SPACES = [
     "New York\n纽约 大学\nWindows 10\n",
     "卡拉 OK\n卡拉 ok\n",
-    "北京\n奔驰 600\n上海\n",
     "Windows 10\niPhone 15\n",
     "麦当劳\tNR\n奔驰 600\tNR\n",
 ]
@@ -175,7 +174,18 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
         for format in formats:
             with pytest.raises(CorpusError, match=r":31: the word .* looks like an entry"):
                 words.load(written(tmp_path, text), format=format)
+    for entry in ("云计算 5", "台中 ns", "石墨烯 NN", "easy_install 3 eng", "奔驰 600"):
+        with pytest.raises(ValueError, match="put a tab before the tag"):
+            words.add(entry)
+        for lines in ("北京\n" * 30 + entry, "卡拉 OK\n上海\n" * 2 + entry):
+            path = written(tmp_path, lines)
+            for read in (words.load, lambda path: list(read_word_list(path))):
+                with pytest.raises(CorpusError, match="put a tab before the tag"):
+                    read(path)
+    words.add("奔驰 600", "NR")
+    words.remove("奔驰 600")
     words.load(written(tmp_path, "奔驰 600\n"), format="words")
+    assert UserWords().from_bytes(words.to_bytes()) == words
     assert list(words) == ["奔驰 600"]
     with pytest.raises(ValueError, match="there is no format 'x' of user words"):
         words.load(written(tmp_path, text), format="x")  # type: ignore[arg-type]

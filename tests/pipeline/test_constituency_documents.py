@@ -105,6 +105,21 @@ def test_groups_follow_merged_tokens() -> None:
         assert as_json == [(0, 5), (0, 1), (1, 4), (2, 4), (5, 7), (5, 6)]
 
 
+def test_spans_are_added_after_tokens_are_merged() -> None:
+    for add in (
+        lambda group, span: group.append(span),
+        lambda group, span: group.extend([span]),
+        lambda group, span: group.__iadd__([span]),
+    ):
+        doc = doc_with()
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[2:4])
+        group = doc.spans["constituents"]
+        add(group, Span(doc, 0, 1, label="NP"))
+        assert group.attrs["heads"] == [1, 0, 1, 2, 4, 4]
+        assert (group[-1].start, group[-1].end) == (0, 1)
+
+
 def test_groups_of_a_doc_that_is_gone_are_as_those_of_spacy() -> None:
     group = doc_with().spans["constituents"]
     assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}

@@ -30,6 +30,7 @@ from spacy.vocab import Vocab
 from universal_tags import universal_tag
 
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 TRAINED = trained_joint()
 SEEN = "".join(sorted({character for words in TRAIN for word in words for character in word}))
@@ -120,8 +121,16 @@ def test_listed_words_have_the_tags_that_they_are_listed_with(nlp: Language) -> 
 def test_tags_that_the_model_does_not_know_are_refused(nlp: Language) -> None:
     text = "我们去New York买了雨伞。"
     tokenizer = nlp.tokenizer
+    with pytest.raises(ValueError, match=r"the span 0:2 has the tag 'ZZ'.* VV"):
+        tokenizer(text, spans=[(0, 2, "token", "ZZ")])
+    with pytest.raises(ValueError, match=r"'雨伞' is listed with the tag 'ZZ'.* VV"):
+        tokenizer.user_words.add("雨伞", "ZZ")
+    assert not tokenizer.user_words
+    tokenizer.user_words.add("雨伞", "ZZ", mode="prefer")
     for mode, bonus in (("force", None), ("bonus", 5.0)):
-        tokenizer.user_words.add("雨伞", "ZZ", mode=mode, bonus=bonus)
+        # It did not know the model then.
+        listed = UserWords([("雨伞", "ZZ")], mode=mode, bonus=bonus)
+        tokenizer.user_words = listed
         for call in (
             lambda: nlp(text),
             lambda: list(tokenizer.pipe([text])),

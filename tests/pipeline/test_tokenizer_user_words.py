@@ -75,7 +75,8 @@ def test_any_list_and_any_text(words: list[str], text: str, is_trained: bool) ->
     tokenizer = type(TRAINED.tokenizer)(
         TRAINED.vocab,
         TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
-        UserWords(words),
+        # With tags, as 师 a without one is refused.
+        UserWords((word, "NN") for word in words),
     )
     doc = tokenizer(text)
     assert doc.text == text
@@ -321,7 +322,7 @@ def test_any_spans_keep_the_text(text: str, spans: list[tuple[int, int]], is_tra
     tokenizer = type(TRAINED.tokenizer)(
         TRAINED.vocab,
         TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
-        UserWords(["老师", "师 a"]),
+        UserWords(["老师", "a 师"]),
     )
     try:
         doc = tokenizer(text, spans=spans)
@@ -351,3 +352,13 @@ def test_initialize_takes_a_compiled_list(nlp: Language, tmp_path: Path) -> None
     words = UserWords(["New York"], bonus=1e4)
     words.snapshot().write(tmp_path / "o.words")
     assert initialized(nlp, tmp_path / "o.words").user_words == words
+
+
+@pytest.mark.parametrize(("sentences", "n"), [("wrapped", 3), ("punctuation", 4), ("doc", 1)])
+def test_sentences_are_those_of_the_setting(nlp: Language, sentences: str, n: int) -> None:
+    """Two on a line, of which the second goes on in the next line, and a paragraph."""
+    nlp.tokenizer.model.sentences = sentences
+    doc = nlp("我们去上海。老师\n看书。\n\n学生看书。")
+    starts = [token for token in doc if token.is_sent_start]
+    assert len(starts) == n
+    assert doc.has_annotation("SENT_START") == (sentences != "doc")

@@ -88,6 +88,28 @@ class Constituents(SpanGroup):
         self._follow()
         return map(super().__getitem__, range(super().__len__()))
 
+    def __setitem__(self, i: int, span: Span) -> None:
+        self._follow()
+        super().__setitem__(i, span)  # type: ignore[misc]  # the stub leaves it out
+
+    def __delitem__(self, i: int) -> None:
+        self._follow()
+        super().__delitem__(i)  # type: ignore[misc]  # the stub leaves it out
+
+    def __iadd__(self, other: Any) -> Any:
+        self._follow()
+        return super().__iadd__(other)  # type: ignore[misc]  # the stub leaves it out
+
+    def append(self, span: Span) -> None:
+        """Add a span, which is one without a head."""
+        self._follow()
+        super().append(span)
+
+    def extend(self, spans: Any) -> None:
+        """Add the spans of a group or another iterable."""
+        self._follow()
+        super().extend(spans)
+
     def to_bytes(self) -> bytes:
         """The group as bytes."""
         self._follow()

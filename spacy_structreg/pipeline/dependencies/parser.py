@@ -12,10 +12,10 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
 from spacy_structreg.pipeline.component import (
     N_THREADS,
-    Sentences,
     check_setting,
     component_factory,
 )

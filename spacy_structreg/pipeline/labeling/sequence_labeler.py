@@ -19,10 +19,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.pipeline.component import (
     N_THREADS,
     EstimatorPipe,
-    Sentences,
     aligned,
     check_setting,
     component_factory,

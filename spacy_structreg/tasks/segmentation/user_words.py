@@ -23,8 +23,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
-from weakref import WeakKeyDictionary
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from weakref import WeakKeyDictionary, WeakSet
 
 import msgpack
 import numpy as np
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines, replace_bytes
 from spacy_structreg.corpora.word_lists import (
+    check_word_alone,
     has_frequency_and_tag,
     looks_like_jieba,
     read_word_list,
@@ -526,6 +527,12 @@ def whole_ends(ends: Sequence[int], places: NDArray[np.int32]) -> list[int]:
     return [end for end, furthest in zip(ends, reach[before], strict=True) if furthest <= end]
 
 
+class ChecksTags(Protocol):
+    """Something that uses listed words, and knows some tags alone."""
+
+    def check_tags(self, words: CompiledWords) -> None: ...
+
+
 class UserWords:
     """A list of words of a user, each with a mode, and with a tag if wanted; see the module.
 
@@ -548,6 +555,21 @@ class UserWords:
         # What was compiled as a whole last, and the words that have changed since.
         self._base: CompiledWords | None = None
         self._changed: set[str] = set()
+        self.users: WeakSet[ChecksTags] = WeakSet()
+        """Tokenizers that are asked whether they know the tags of words that are added."""
+
+    def _check_tags(self, words: Mapping[str, WordEntry] | CompiledWords) -> None:
+        """Raise ValueError if a user of the list does not know a tag of new words."""
+        if not self.users:
+            return
+        if not isinstance(words, CompiledWords):
+            # One word of each entry shows it.
+            tagged = {entry: word for word, entry in words.items() if entry.tag is not None}
+            if not tagged:
+                return
+            words = CompiledWords({word: entry for entry, word in tagged.items()})
+        for user in list(self.users):
+            user.check_tags(words)
 
     def __len__(self) -> int:
         return len(self.snapshot() if self._words is None else self._words)
@@ -601,8 +623,9 @@ class UserWords:
         bonus: what is added to the score of analyses with the word, between -1e6 and 1e6; of the
             size of the model's scores (`nbest` shows them).
         Raises ValueError for words and tags that are empty, begin or end with white space, have
-        more than 255 characters, or hold lone surrogates, for entries of jieba's dictionaries
-        (``创新办 3 i``), and for modes that do not exist.
+        more than 255 characters, or hold lone surrogates, for entries of dictionaries (``创新办 3
+        i``, ``台中 ns``) unless they come with a tag, for modes that do not exist, and, if a
+        trained tokenizer has the list, for tags that it does not know, except in mode ``prefer``.
         """
         self.update([(word, tag)], mode=mode, bonus=bonus)
 
@@ -613,6 +636,7 @@ class UserWords:
         ValueError as `add`, and lists none then.
         """
         checked = _checked_words(words, _entry(mode, bonus))
+        self._check_tags(checked)
         with self._lock:
             self._change(checked)
 
@@ -646,13 +670,14 @@ class UserWords:
         format: of a text, as of `read_user_words`.
         replace: whether they take the place of the words that are listed, in one step. If the file
             cannot be read to its end, the list stays as it was.
-        Raises ValueError for a mode or a bonus of a compiled file.
+        Raises ValueError for a mode or a bonus of a compiled file, and for tags as `add`.
         """
         entry = _entry(mode, bonus)
         if _is_compiled(path):
             if mode is not None or bonus is not None:
                 raise ValueError(f"{path}: a compiled list has its modes; leave out mode and bonus")
             compiled = CompiledWords.read(path)
+            self._check_tags(compiled)
             with self._lock:
                 # Emptiness is seen under the lock, so that nothing is lost.
                 if replace or self._words == {}:
@@ -660,7 +685,9 @@ class UserWords:
                 else:
                     self._change(dict(compiled.items()))
             return len(compiled)
-        words = _checked_words(read_user_words(path, encoding=encoding, format=format), entry)
+        lines = read_user_words(path, encoding=encoding, format=format)
+        words = _checked_words(lines, entry, as_they_stand=True)
+        self._check_tags(words)
         if replace:
             self._swap(words)
         else:
@@ -723,7 +750,8 @@ class UserWords:
             isinstance(pair, list) and len(pair) == 2 for pair in words
         ):
             raise ValueError("the list of user words is damaged; write it anew with to_bytes")
-        self._swap(_checked_words(((word, tag) for word, tag in words), WordEntry()))
+        pairs = ((word, tag) for word, tag in words)
+        self._swap(_checked_words(pairs, WordEntry(), as_they_stand=True))
         return self
 
     def read(self, path: StrPath) -> UserWords:
@@ -796,7 +824,8 @@ def read_user_words(
 
     format: ``"words"`` for this; ``"jieba"`` for a dictionary of jieba, of which the words alone
         are taken: its tags are not those of a model. None is the former, and refuses files that
-        look like the latter, whose words would have spaces.
+        look like the latter, and lines with a space before a tag or number (`石墨烯 NN`), whose
+        words would have spaces.
 
     Raises CorpusError, besides the errors of `read_lines`, for lines with more than one tab, with a
     carriage return within, and for words and tags that `UserWords.add` refuses.
@@ -828,6 +857,8 @@ def read_user_words(
                     "feeds"
                 )
             word = _checked(word.strip(), "word")
+            if format is None and not rest:
+                check_word_alone(word)
             tag = _checked(rest[0].strip(), "tag") if rest else None
         except ValueError as error:
             raise CorpusError(path, number, str(error)) from error
@@ -860,7 +891,10 @@ def _check_entry(entry: WordEntry) -> None:
         raise ValueError(f"words of mode {entry.mode!r} have no bonus; leave it out")
 
 
-def _checked_words(words: Words, entry: WordEntry) -> dict[str, WordEntry]:
+def _checked_words(
+    words: Words, entry: WordEntry, *, as_they_stand: bool = False
+) -> dict[str, WordEntry]:
+    """Words with their entries. as_they_stand: whether they may look like lines with tags."""
     if isinstance(words, (str, bytes)):
         raise ValueError(f"{words!r} is one string; give a list of words")
     checked: dict[str, WordEntry] = {}
@@ -869,7 +903,10 @@ def _checked_words(words: Words, entry: WordEntry) -> dict[str, WordEntry]:
         word, tag = (given, None) if isinstance(given, str) else given
         if type(tag) not in (str, type(None)) or tag not in by_tag:
             by_tag[tag] = entry._replace(tag=_checked(tag, "tag"))
-        checked[_checked(word, "word")] = by_tag[tag]
+        listed = _checked(word, "word")
+        if tag is None and not as_they_stand:
+            check_word_alone(listed)
+        checked[listed] = by_tag[tag]
     return checked
 
 
