@@ -71,7 +71,8 @@ def test_building_goes_through_the_steps_and_says_what_is_left(tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "noted.txt").read_text().split() == STEPS
-    shown = re.findall(r"^\[(\d)/8\] Step (\S+) \(about \d+ min \d\d s left\)$", done.stdout, re.M)
+    line = rf"^\[(\d)/{len(STEPS)}\] Step (\S+) \(about \d+ min \d\d s left\)$"
+    shown = re.findall(line, done.stdout, re.M)
     assert shown == [(str(number), step) for number, step in enumerate(STEPS, 1)]
 
 
