@@ -26,6 +26,9 @@ CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
 BUILD = PROJECTS / "quickstart/scripts/build.py"
 WORKFLOW = srsly.read_yaml(PROJECTS / "quickstart/project.yml")["workflows"]["pipeline"]
 STEPS = WORKFLOW[: WORKFLOW.index("calibrate") + 1]
+NAME_LISTS = PROJECTS / "quickstart/scripts/name_lists.py"
+RAW_SENTENCES = PROJECTS / "distillation/scripts/raw_sentences.py"
+TEACH = PROJECTS / "distillation/scripts/teach.py"
 PACKAGE_META = PROJECTS / "package_meta.py"
 PIPELINE_META = PROJECTS / "quickstart/scripts/package_meta.py"
 TEXTS = PROJECTS / "text_classification/scripts/texts.py"
@@ -203,6 +206,70 @@ class TestTexts:
         write_conllu(source, [Sentence((Word("a"),), comments=("# sent_id = novel",))])
         code, errors = run(TEXTS, source, tmp_path / "b.tsv")
         assert (code, "'novel'" in errors) == (1, True)
+
+
+class TestNameLists:
+    def test_lists_by_tag_and_names_that_stand_in_for_others(self, tmp_path: Path) -> None:
+        words = tmp_path / "words.txt"
+        listed = [
+            "绵阳市 9 ns",
+            "嘉陵江 9 ns",
+            "华北地区 9 ns",
+            "克莱因 9 nrt",
+            "复旦大学 9 nt",
+            "吃饭 9 v",
+        ]
+        words.write_text("\n".join(listed), "utf-8")
+        assert run(NAME_LISTS, words, tmp_path / "lists") == (0, "")
+        found = {p.stem: p.read_text("utf-8").split() for p in (tmp_path / "lists").iterdir()}
+        assert found["places"] == ["绵阳市", "嘉陵江", "华北地区"]
+        assert (found["institutions"], found["persons"]) == (["复旦大学"], ["克莱因"])
+        assert (found["swap_GPE"], found["swap_LOC"]) == (["绵阳市", "绵阳"], ["嘉陵江"])
+        persons = found["swap_PERSON"]
+        assert len(set(persons)) == len(persons) > 5_000
+        assert "克莱因" in persons
+        assert all(2 <= len(name) <= 4 for name in persons if name != "克莱因")
+
+    def test_a_faulty_list_is_named(self, tmp_path: Path) -> None:
+        code, errors = run(NAME_LISTS, tmp_path / "none.txt", tmp_path)
+        assert code == 1
+        assert "none.txt" in errors
+
+
+class TestDistillation:
+    def test_raw_sentences_of_a_folder_each_once(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("他们昨天来了。他们今天走了！\n短。\n", "utf-8")
+        (tmp_path / "b.txt").write_text("他们今天走了！\n她说：“明天再来。”\n", "utf-8")
+        target = tmp_path / "made/own.txt"
+        assert run(RAW_SENTENCES, target, tmp_path) == (0, "")
+        assert target.read_text("utf-8").splitlines() == [
+            "他们昨天来了。", "他们今天走了！", "她说：“明天再来。”",
+        ]  # fmt: skip
+
+    def test_a_sample_of_the_folder_of_corpora(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "raw").mkdir()
+        lines = [f"这是第{i}个句子。" for i in range(50)]
+        with lzma.open(tmp_path / "raw/many.txt.xz", "wt", encoding="utf-8") as stream:
+            stream.write("\n".join(lines))
+        monkeypatch.setenv("STRUCTREG_DATA", str(tmp_path))
+        for target in ("a.txt", "b.txt"):
+            assert run(RAW_SENTENCES, tmp_path / target, "--data", "many:20") == (0, "")
+        found = (tmp_path / "a.txt").read_text("utf-8").splitlines()
+        assert len(set(found)) == 20
+        assert found == [line for line in lines if line in found]
+        assert (tmp_path / "b.txt").read_text("utf-8").splitlines() == found
+        monkeypatch.delenv("STRUCTREG_DATA")
+        assert run(RAW_SENTENCES, tmp_path / "c.txt", "--data", "many:20") == (0, "")
+        assert (tmp_path / "c.txt").read_text("utf-8") == ""
+
+    def test_labels_of_a_teacher(self, tmp_path: Path) -> None:
+        pytest.importorskip("wapic", reason="needs the extra `teachers`")
+        (tmp_path / "in.txt").write_text("他们昨天 来了。\n", "utf-8")
+        code, _ = run(TEACH, "wapic", tmp_path / "out.txt", tmp_path / "in.txt")
+        assert code == 0
+        assert (tmp_path / "out.txt").read_text("utf-8").replace(" ", "") == "他们昨天来了。\n"
 
 
 class TestPackageMeta:

@@ -81,7 +81,8 @@ def persons(listed: Iterable[ListedWord], rng: random.Random) -> Iterator[str]:
     middle = len(foreign) // 2
     yield from foreign
     yield from (
-        f"{given}·{name}" for given, name in zip(foreign[:middle], foreign[-middle:], strict=True)
+        f"{given}·{name}"
+        for given, name in zip(foreign[:middle], foreign[len(foreign) - middle :], strict=True)
     )
 
 
