@@ -96,7 +96,10 @@ def test_mistakes_leave_nothing_behind(
         assert message in fails("adapt", name, *(tmp_path / file for file in files), output)
         assert not output.exists()
     output.mkdir()
-    assert "exists" in fails("adapt", trained, tmp_path / "raw.txt", output)
+    (output / "file").touch()
+    assert "is no pipeline, and is not replaced" in fails(
+        "adapt", trained, tmp_path / "raw.txt", output
+    )
 
 
 def test_tokenizers_adapt_to_texts_and_docs(trained: str) -> None:

@@ -479,7 +479,7 @@ def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("constituency").model
     for settings, message in (
         ({"attribute": "both"}, "choose 'tag' or 'pos'"),
-        ({"sentences": "none"}, "choose 'doc', 'punctuation' or 'wrapped'"),
+        ({"sentences": "none"}, "choose 'punctuation', 'wrapped' or 'doc'"),
         ({"dependencies": "ud"}, "dependencies of the pipe 'c' is 'ud'; choose 'parser', 'ctb', "),
     ):
         with pytest.raises(ValueError, match=message):

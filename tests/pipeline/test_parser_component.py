@@ -432,7 +432,7 @@ def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("parser").model
     for settings, message in (
         ({"attribute": "both"}, "choose 'tag' or 'pos'"),
-        ({"sentences": "none"}, "choose 'doc', 'punctuation' or 'wrapped'"),
+        ({"sentences": "none"}, "choose 'punctuation', 'wrapped' or 'doc'"),
     ):
         with pytest.raises(ValueError, match=message):
             StructregParser(Vocab(), model, "parser", **settings)  # type: ignore[arg-type]

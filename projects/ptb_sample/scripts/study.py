@@ -39,6 +39,7 @@ def run_fold(
         n_models=given.models,
         n_threads=given.threads,
         overrides={"training.max_epochs": given.epochs},
+        force=True,
     )
     report = evaluate(str(pipeline), corpus / "test.spacy", given=GivenName.words_and_tags)
     with replace_text(metrics) as stream:
