@@ -277,7 +277,7 @@ def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
 
 
 def limit_of(config: dict[str, Any], part: Part) -> int:
-    """How many Docs of a corpus are taken; 0 for all."""
+    """The number of Docs of a corpus that are taken; 0 for all."""
     limit = reader_of(config, part).get("limit", 0)
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
         raise ValueError(f"corpora.{part}.limit is {limit!r}; it must be a whole number from 0")

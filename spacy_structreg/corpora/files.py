@@ -288,7 +288,7 @@ def _temporary(path: StrPath) -> Iterator[tuple[BinaryIO, Path]]:
 
 
 def _mark(target: Path) -> str:
-    """What the names of new files beside one begin with, after the dot; as short for long names."""
+    """The prefix of the names of new files beside one, after the dot; shorter for long names."""
     return f"{zlib.crc32(os.fsencode(target.name)):08x}"
 
 

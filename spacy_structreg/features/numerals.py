@@ -17,7 +17,7 @@ _ZERO: Final = "零〇○"
 _UNITS: Final = "十百千"
 _TEN_THOUSANDS: Final = "万萬亿億"
 CHARACTERS: Final = f"{_DIGIT}{_ZERO}{_UNITS}{_TEN_THOUSANDS}几幾廿卅"
-"""What numbers are made of."""
+"""The characters of numbers."""
 _FORMAL: Final = "壹贰貳叁參肆伍陆陸柒捌玖"
 _FORMAL_TENS: Final = "拾佰仟"
 
@@ -79,7 +79,7 @@ BEGINS: Final = (
     f"[{_UNITS}](?=[{_DIGIT}几幾多余餘{_TEN_THOUSANDS}分])|[万萬](?=分之)|[廿卅]|[{_DIGIT}元](?=年)|(?:{_ERA})(?=[{CHARACTERS}元0-9０-９])|"
     f"[{_FORMAL}](?=[{_FORMAL_TENS}{_TEN_THOUSANDS}])|第(?=[{CHARACTERS}0-9０-９])"
 )
-"""Where one of the others may begin."""
+"""Characters with which one of the others may begin."""
 
 NUMERAL: Final = (
     f"{_HEAD}(?:(?:{_NUMBER}|[{_DIGIT}零〇])[点點](?:[{_DIGIT}{_ZERO}]{{2,20}}(?![十分刻])|"

@@ -129,7 +129,7 @@ def confidence_of(doc: Doc) -> dict[str, Confidence]:
 
 
 def _kept(doc: Doc, part: str, *, of_text: str) -> Iterator[tuple[str, list[Any]]]:
-    """What was kept of each kind and holds still. of_text: the kind that knows no tokens."""
+    """The kept analyses of each kind that still hold. of_text: the kind that knows no tokens."""
     for kind, (n_tokens, content) in doc.user_data.get(USER_DATA, {}).get(part, {}).items():
         if n_tokens == len(doc) or kind == of_text:
             yield kind, content

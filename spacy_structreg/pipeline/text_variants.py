@@ -186,7 +186,7 @@ def _other_names(doc: Doc, words: Sequence[str], lists: Mapping[str, Sequence[st
 
 
 def _is_latin(text: str) -> bool:
-    """Whether a name is in ASCII, as handles and names of models are."""
+    """Return True for names in ASCII, as handles and names of models are."""
     return text.isascii() or text.startswith("@")
 
 

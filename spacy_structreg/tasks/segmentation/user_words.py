@@ -209,7 +209,7 @@ class CompiledWords:
         return [(word, self.entries[value - 1]) for word, value in self.lexicon.items()]
 
     def entry_counts(self) -> Counter[WordEntry]:
-        """How many words have each entry."""
+        """The number of words with each entry."""
         if self._counts is None:
             self._counts = Counter(entry for _, entry in self.items())
         return self._counts
