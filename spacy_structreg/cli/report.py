@@ -212,8 +212,9 @@ class Row:
     def figures(self) -> dict[str, float | None]:
         """The figures, as fractions of 1."""
         found = {key: counts.f for key, counts in self.counts.items()}
-        if self.crossed is not None and WORDS in self.counts:
-            found[CROSSED] = self.crossed / self.counts[WORDS].gold
+        words = self.counts.get(WORDS)
+        if self.crossed is not None and words is not None:
+            found[CROSSED] = self.crossed / words.gold if words.gold else None
         return found
 
 

@@ -155,7 +155,7 @@ class CompiledWords:
         self._is_favored = np.array([mode == "bonus" for mode in modes])
 
     def _say(self, entries: Iterable[WordEntry]) -> None:
-        """Begin with what is said of the words. entries: the different ones."""
+        """Begin with the settings of the words. entries: the distinct ones."""
         tags = {(entry.tag, entry.mode) for entry in entries if entry.tag is not None}
         self.tags: tuple[str, ...] = tuple(sorted({tag for tag, _ in tags}))
         # Lists that join a lexicon have its tags.
