@@ -6,7 +6,8 @@ Layout, all numbers little-endian:
 8 bytes               magic
 u32, u32, u32, u64    format version, length and CRC-32 of the header, length of the file
 header                msgpack: what the caller gave, under "model"; and under "arrays" the name,
-                      type, shape and CRC-32 of each array
+                      type, shape and CRC-32 of each array, and "same_as", the name of an earlier
+                      array with the same contents, which are then stored once
 arrays                each begins at a multiple of 64 bytes, with zeros before it
 ====================  =======================================================================
 
@@ -159,6 +160,9 @@ def parse_model(
     start = _PREAMBLE.size + _header_length(data)
     arrays: Arrays = {}
     for entry in header["arrays"]:
+        if "same_as" in entry:
+            arrays[entry["name"]] = arrays[entry["same_as"]]
+            continue
         start += -start % _ALIGNMENT
         dtype, shape = np.dtype(entry["type"]), tuple(entry["shape"])
         size = dtype.itemsize * prod(shape)
@@ -209,21 +213,28 @@ def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -
 def _chunks(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Iterator[bytes | memoryview]:
-    stored = {}
-    entries = []
+    stored: Arrays = {}
+    entries: list[dict[str, Any]] = []
+    written: dict[tuple[str, tuple[int, ...], int], str] = {}
     for name, given in arrays.items():
         dtype = given.dtype.newbyteorder("<")
         if dtype.str not in _TYPES or not 1 <= given.ndim <= _MAX_DIMENSIONS:
             raise TypeError(f"a model file cannot hold {name!r}, {given.dtype} {given.shape}")
-        array = stored[name] = np.ascontiguousarray(given, dtype=dtype)
-        entries.append(
-            {
-                "name": name,
-                "type": array.dtype.str,
-                "shape": list(array.shape),
-                "crc32": zlib.crc32(array.data),
-            }
-        )
+        array = np.ascontiguousarray(given, dtype=dtype)
+        checksum = zlib.crc32(array.data)
+        entry = {
+            "name": name,
+            "type": array.dtype.str,
+            "shape": list(array.shape),
+            "crc32": checksum,
+        }
+        # Such as a word list that two models of an ensemble have.
+        earlier = written.setdefault((array.dtype.str, array.shape, checksum), name)
+        if earlier != name and array.tobytes() == stored[earlier].tobytes():
+            entry["same_as"] = earlier
+        else:
+            stored[name] = array
+        entries.append(entry)
     packed: bytes = msgpack.packb({"model": dict(header), "arrays": entries})
     start = end = _PREAMBLE.size + len(packed)
     for array in stored.values():
@@ -269,6 +280,8 @@ def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dic
         raise ValueError(f"{name}: the header lacks what every model file has")
     end = _PREAMBLE.size + length
     for entry in header["arrays"]:
+        if "same_as" in entry:
+            continue
         end += -end % _ALIGNMENT + np.dtype(entry["type"]).itemsize * prod(entry["shape"])
     if end != size:
         raise ValueError(f"{name}: the arrays need {end:,} bytes, the file has {size:,}")
@@ -281,6 +294,7 @@ def _is_well_formed(header: Any) -> bool:
     entries = header.get("arrays")
     if not isinstance(entries, list):
         return False
+    stored: dict[str, dict[str, Any]] = {}
     for entry in entries:
         if not (
             isinstance(entry, dict)
@@ -293,4 +307,13 @@ def _is_well_formed(header: Any) -> bool:
             and all(type(n) is int and 0 <= n < 1 << 48 for n in entry["shape"])
         ):
             return False
+        if "same_as" in entry:
+            same_as = entry["same_as"]
+            if not isinstance(same_as, str) or same_as not in stored:
+                return False
+            earlier = stored[same_as]
+            if any(entry[field] != earlier[field] for field in ("type", "shape", "crc32")):
+                return False
+        else:
+            stored[entry["name"]] = entry
     return len({entry["name"] for entry in entries}) == len(entries)

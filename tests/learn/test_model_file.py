@@ -154,6 +154,16 @@ class TestRoundTrip:
                 assert 0 < offset < len(data)
                 assert offset % 64 == 0
 
+    def test_equal_arrays_are_stored_once(self) -> None:
+        """Equal to the bit, of one type and shape; 0 and -0, which are equal, are others."""
+        zeros, negative = np.zeros(999, dtype=np.float32), -np.zeros(999, dtype=np.float32)
+        arrays = {"a": zeros, "b": negative, "c": zeros.copy(), "d": zeros.reshape(3, 333)}
+        data = model_bytes(HEADER, arrays)
+        assert 3 * zeros.nbytes < len(data) < 4 * zeros.nbytes
+        read = parse_model(data)[1]
+        assert_same(read, arrays)
+        assert np.shares_memory(read["a"], read["c"])
+
     def test_arrays_are_read_only(self) -> None:
         for array in parse_model(small_file())[1].values():
             assert not array.flags.writeable
@@ -309,6 +319,18 @@ BAD_ARRAYS = {
     "checksum is missing": [{"name": "a", "type": "<f4", "shape": [1]}],
     "checksum is huge": [entry(crc32=2**64 - 1)],
     "checksum is wrong": [entry(crc32=1)],
+    "same as none": [entry(same_as="b")],
+    "same as itself": [entry(same_as="a")],
+    "same as a later one": [entry(same_as="b"), entry(name="b")],
+    "same as a list": [entry(), entry(name="b", same_as=["a"])],
+    "same as one that is stored elsewhere": [
+        entry(),
+        entry(name="b", same_as="a"),
+        entry(name="c", same_as="b"),
+    ],
+    "same as one of another shape": [entry(), entry(name="b", same_as="a", shape=[1, 1])],
+    "same as one of another type": [entry(), entry(name="b", same_as="a", type="<u4")],
+    "same as one of another checksum": [entry(), entry(name="b", same_as="a", crc32=0)],
     **{
         f"type {kind!r}": [entry(type=kind)]
         for kind in (
