@@ -257,10 +257,10 @@ class _NodeValues:
         parts = _OF_NODE.fullmatch(name)
         return CORPUS if parts is None else _source_of(parts[1] or "w")
 
-    def place(self, atoms: dict[str, list[tuple[int, float]]], number: int) -> str:
+    def place(self, atoms: dict[str, list[int]], number: int) -> str:
         """A state by its topmost words and the next one, as far as templates read them."""
         shown_nodes = [
-            f"{node} {self.value(f'{node}w', atoms[f'{node}w'][0][0])}"
+            f"{node} {self.value(f'{node}w', atoms[f'{node}w'][0])}"
             for node in ("S1", "S0", "N0")
             if f"{node}w" in atoms
         ]

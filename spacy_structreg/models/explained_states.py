@@ -58,21 +58,18 @@ class ExplainedStates:
         self._names = names
         self._extras = extras
         # The features of states that are looked at.
-        self._found: dict[tuple[int, str], list[tuple[str, str, str, float, Any]]] = {}
+        self._found: dict[tuple[int, str], list[tuple[str, str, str, Any]]] = {}
 
-    def _features(self, number: int, event: str) -> Iterator[tuple[str, str, str, float, Any]]:
-        """Yield the features of an event in a state: template, value, source, number, weights."""
+    def _features(self, number: int, event: str) -> Iterator[tuple[str, str, str, Any]]:
+        """Yield the features of an event in a state: template, value, source, weights."""
         atoms = self._visited[number].atoms
         table = self._tables[event]
         for template in self._templates[event]:
             values = [list(enumerate(atoms[name])) for name in template.atoms]
             for chosen in product(*values):
-                numbers = [value for _, (value, _) in chosen]
-                real = 1.0
-                for _, (_, each) in chosen:
-                    real *= each
+                numbers = [value for _, value in chosen]
                 # Null silences the template.
-                if 0 in numbers or real == 0.0:
+                if 0 in numbers:
                     continue
                 key = hash_numbers([hash_string(str(template)), *numbers])
                 pairs = list(zip(template.atoms, chosen, strict=True))
@@ -80,12 +77,11 @@ class ExplainedStates:
                     str(template),
                     " ".join(
                         self._names.value(number, name, rank, value)
-                        for name, (rank, (value, _)) in pairs
+                        for name, (rank, value) in pairs
                     ),
                     joined_sources(
-                        self._names.source(number, name, value) for name, (_, (value, _)) in pairs
+                        self._names.source(number, name, value) for name, (_, value) in pairs
                     ),
-                    real,
                     table.weights(key),
                 )
 
@@ -96,8 +92,8 @@ class ExplainedStates:
             if (number, event) not in self._found:
                 self._found[number, event] = list(self._features(number, event))
             found += [
-                Contribution(template, value, source, float(weights[column]), real)
-                for template, value, source, real, weights in self._found[number, event]
+                Contribution(template, value, source, float(weights[column]))
+                for template, value, source, weights in self._found[number, event]
             ]
         return [*found, *self._extras(number, action)]
 

@@ -19,7 +19,6 @@ ctypedef struct StateTemplateSpec:
     int n_atoms
     int atoms[MAX_ATOMS_OF_STATE_TEMPLATE]
     int multi        # which of its atoms has several values; -1 if none has
-    bint has_reals   # whether atoms of it carry real values
 
 
 ctypedef struct GroupSpec:
@@ -30,7 +29,7 @@ ctypedef struct GroupSpec:
     int first        # its templates are specs[first : last]
     int last
     bint is_cached   # its scores are the same in every sentence
-    bint single      # it has one template, with one value, of weight 1
+    bint single      # it has one template, with one value
 
 
 ctypedef struct MemoEntry:
@@ -95,8 +94,6 @@ cdef class StateScorer(BufferOwner):
     cdef Py_ssize_t _n_vector_cells
     cdef const double** _addends   # the vectors of the groups of a state
     cdef uint64_t* _keys
-    cdef double* _reals            # values of the features, if `_has_reals`
-    cdef bint _has_reals
     cdef int32_t* _rows
     cdef Py_ssize_t _n_keys
     # Rows that were found last, where their keys fall; NULL if weights may change.
@@ -117,10 +114,8 @@ cdef class StateScorer(BufferOwner):
     # Of one state: its atoms, and which of them are known.
     cdef uint64_t _values[MAX_ATOMS_OF_TASK]
     cdef uint64_t _mixed[MAX_ATOMS_OF_TASK]   # the same, as hashes take them
-    cdef double _atom_reals[MAX_ATOMS_OF_TASK]
     cdef AtomSet _filled
     cdef AtomSet _wanted       # those with one value that templates read
-    cdef AtomSet _real_atoms   # those with one value and a real one
     # Of a training.
     cdef bint _training
     cdef int64_t _time

@@ -36,7 +36,6 @@ from spacy_structreg.search.transition_system cimport (
     FiredEvent,
     TransitionSystem,
     add_atom,
-    has_atom,
 )
 
 from spacy_structreg.features.state_templates import MAX_STATE_ATOMS, for_events, group_templates
@@ -128,8 +127,6 @@ cdef class StateScorer(BufferOwner):
             templates, dict(zip(system.atoms, system.atom_anchors)), system.position_anchors
         )
         place = set(system.position_anchors)
-        real_valued = set(system.real_valued)
-        self._has_reals = False
 
         def is_cached(group):
             # One row is read as fast as a vector that is remembered.
@@ -190,8 +187,6 @@ cdef class StateScorer(BufferOwner):
                     murmur_begin(spec.n_atoms + 1, 1), murmur_mix(hash_string(str(template)))
                 )
                 spec.multi = -1
-                spec.has_reals = bool(real_valued & set(template.atoms))
-                self._has_reals = self._has_reals or spec.has_reals
                 for a, atom in enumerate(template.atoms):
                     spec.atoms[a] = system.atoms.index(atom)
                     if atom in system.multi_valued:
@@ -205,18 +200,13 @@ cdef class StateScorer(BufferOwner):
                 n += 1
             group.last = n
             spec = &self._specs[group.first]
-            group.single = n - group.first == 1 and spec.multi < 0 and not spec.has_reals
+            group.single = n - group.first == 1 and spec.multi < 0
             group.is_cached = is_cached(members)
             if group.is_cached:
                 self._cache_width = max(self._cache_width, self._widths[group.event])
             if place and set(members.anchors) <= place:
                 self._n_positional[group.event] += 1
             self._first_group[group.event + 1] = i + 1
-        memset(&self._real_atoms, 0, sizeof(AtomSet))
-        for i, atom in enumerate(system.atoms):
-            self._atom_reals[i] = 1.0
-            if atom in real_valued:
-                add_atom(&self._real_atoms, i)
         for i in range(self.n_events if place else 0):
             # What the groups of a place together depend on.
             group = &self._groups[self._n_groups + i]
@@ -571,7 +561,6 @@ cdef class StateScorer(BufferOwner):
         cdef void* table = self._tables[event]
         cdef Job* job
         cdef const double* source
-        cdef const double* reals
         cdef double* target
         cdef Py_ssize_t j
         cdef int width = self._widths[event]
@@ -591,18 +580,12 @@ cdef class StateScorer(BufferOwner):
                 source = self._cache_vectors + job.cached * self._cache_width
             else:
                 source = self._vectors + job.vector
-                reals = self._reals + job.first if self._has_reals else NULL
                 if self._training and self._threshold:
                     (<TrainingRows> table).add_weighted_dropout(
-                        self._rows + job.first, reals, job.last - job.first,
+                        self._rows + job.first, NULL, job.last - job.first,
                         self._vectors + job.vector,
                         draw_of_table(self._draw, self._table_numbers[event]),
                         self._threshold,
-                    )
-                elif self._has_reals:
-                    (<Rows> table).add_weighted(
-                        self._rows + job.first, reals, job.last - job.first,
-                        self._vectors + job.vector,
                     )
                 else:
                     (<Rows> table).add_run(
@@ -716,7 +699,6 @@ cdef class StateScorer(BufferOwner):
         cdef StateTemplateSpec* spec
         cdef const uint64_t* values
         cdef Py_ssize_t n_values
-        cdef const double* reals = NULL
         cdef Py_ssize_t v
         cdef int w
         cdef int a
@@ -735,8 +717,6 @@ cdef class StateScorer(BufferOwner):
                 while bits:
                     if bits & 1:
                         self._mixed[a] = murmur_mix(self._values[a])
-                        if self._has_reals and has_atom(&self._real_atoms, a):
-                            self._atom_reals[a] = self.system.real_values(state, a)[0]
                     bits >>= 1
                     a += 1
         self._reserve_keys(self._n_keys + group.last - group.first)
@@ -747,39 +727,26 @@ cdef class StateScorer(BufferOwner):
                 continue
             a = spec.atoms[spec.multi]
             n_values = self.system.multi_values(state, a, &values)
-            reals = self.system.real_values(state, a) if has_atom(&self._real_atoms, a) else NULL
             self._reserve_keys(self._n_keys + n_values + group.last - t)
             for v in range(n_values):
                 self._mixed[a] = murmur_mix(values[v])
-                if reals != NULL:
-                    self._atom_reals[a] = reals[v]
                 self._add_feature(group.event, spec)
         return 0
 
     cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil:
         reserve(&self.buffers, self._keys, n)
         reserve(&self.buffers, self._rows, n)
-        if self._has_reals:
-            reserve(&self.buffers, self._reals, n)
         return 0
 
     cdef void _add_feature(self, int event, const StateTemplateSpec* spec) noexcept nogil:
         """Append a template's feature, for which there is room; none for a null atom."""
         cdef uint64_t key = spec.seed
-        cdef double real = 1.0
         cdef int a
         for a in range(spec.n_atoms):
             # Null stays null when it is mixed.
             if self._mixed[spec.atoms[a]] == NULL_ATOM:
                 return
             key = murmur_take(key, self._mixed[spec.atoms[a]])
-        if self._has_reals:
-            if spec.has_reals:
-                for a in range(spec.n_atoms):
-                    real *= self._atom_reals[spec.atoms[a]]
-                if real == 0.0:
-                    return
-            self._reals[self._n_keys] = real
         key = murmur_end(key)
         # The place of the key is on its way until it is looked up.
         if self._found != NULL:
@@ -824,7 +791,6 @@ cdef class StateScorer(BufferOwner):
         Features that are new get rows; weights that are dropped are left out.
         """
         cdef const FiredEvent* fired
-        cdef double value
         cdef Py_ssize_t k
         cdef int32_t row
         cdef int table
@@ -840,8 +806,7 @@ cdef class StateScorer(BufferOwner):
                     draw_of_table(self._draw, table), row, fired.column, self._threshold
                 ):
                     continue
-                value = sign * self._reals[k] if self._has_reals else sign
-                changes.add(table, row, fired.column, value)
+                changes.add(table, row, fired.column, sign)
         return 0
 
     cdef int count_features(

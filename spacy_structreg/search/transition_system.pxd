@@ -45,7 +45,6 @@ cdef class TransitionSystem(BufferOwner):
     cdef readonly dict tables            # of weights: names, and how many columns they have
     cdef readonly tuple event_tables     # of each event, the number of its table
     cdef readonly int n_anchors
-    cdef readonly tuple real_valued      # the atoms that carry a real value: see `real_values`
     cdef readonly tuple global_anchors   # those whose values mean the same in every sentence
     cdef readonly tuple position_anchors  # an anchor, and others that follow from it in a sentence
     cdef readonly bint has_external_score
@@ -106,6 +105,5 @@ cdef class TransitionSystem(BufferOwner):
     cdef Py_ssize_t multi_values(
         self, const void* state, int atom, const uint64_t** values
     ) noexcept nogil
-    cdef const double* real_values(self, const void* state, int atom) noexcept nogil
     cdef double external_score(self, const void* state, int action) noexcept nogil
     cdef double heuristic(self, const void* state, int action) noexcept nogil

@@ -5,7 +5,7 @@ A *state* is a block of `state_size` bytes without pointers into itself. A task 
 - *atoms*, the numbers that templates read (`NULL_ATOM` for none), and for each atom the *anchors*
   that it depends on: small numbers that say what a state refers to, such as where its last word
   begins. States that agree in the anchors of an atom agree in the atom. It may have several
-  values, and carry real numbers, by which the weights of its features are multiplied;
+  values;
 - *events*, on which templates fire, and how many columns their scores have. An action fires one
   or more, each with the column that belongs to it: its score is the sum of these. Each event has
   a table of weights, which it may share with others that read other atoms by the same names;
@@ -32,7 +32,6 @@ cdef class TransitionSystem(BufferOwner):
         self.atom_anchors = ()
         self.multi_valued = ()
         self.global_anchors = ()
-        self.real_valued = ()
         self.position_anchors = ()
 
     cdef int fire_events(self, list of_actions) except -1:
@@ -214,14 +213,6 @@ cdef class TransitionSystem(BufferOwner):
     ) noexcept nogil:
         """Point to the values of a multi-valued atom; returns their number."""
         return 0
-
-    cdef const double* real_values(self, const void* state, int atom) noexcept nogil:
-        """Point to the real number of an atom of `real_valued`, or those of its several values.
-
-        Asked for after `fill_atoms` or `multi_values`. They are finite; 0 silences a template. The
-        value of a feature is the product of those of its atoms.
-        """
-        return NULL
 
     cdef double external_score(self, const void* state, int action) noexcept nogil:
         """A score of another model that is added to an action's; if `has_external_score`."""

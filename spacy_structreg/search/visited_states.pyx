@@ -23,7 +23,7 @@ class VisitedState(NamedTuple):
 
     legal: the actions that might have been taken, rising; the one that was is among them.
     external: of each of these the score of another model; empty if there is none.
-    atoms: by name, the values and the real numbers that they carry, 1 if they carry none.
+    atoms: by name, their values.
     """
 
     action: int
@@ -42,7 +42,6 @@ def visited_states(TransitionSystem system not None, actions):
     cdef uint8_t* mask = NULL
     cdef uint64_t values[MAX_ATOMS_OF_TASK]
     cdef const uint64_t* many = NULL
-    cdef const double* reals
     cdef const char* state
     cdef AtomSet wanted
     cdef Py_ssize_t size = system.state_size
@@ -53,7 +52,6 @@ def visited_states(TransitionSystem system not None, actions):
     cdef int a
     cdef int i
     multi = [name in system.multi_valued for name in system.atoms]
-    real = [name in system.real_valued for name in system.atoms]
     memset(&wanted, 0, sizeof(AtomSet))
     for a in range(n_atoms):
         if not multi[a]:
@@ -81,14 +79,10 @@ def visited_states(TransitionSystem system not None, actions):
         atoms = {}
         for a in range(n_atoms):
             if not multi[a]:
-                reals = system.real_values(state, a) if real[a] else NULL
-                atoms[system.atoms[a]] = [(values[a], 1.0 if reals == NULL else reals[0])]
+                atoms[system.atoms[a]] = [values[a]]
                 continue
             n = system.multi_values(state, a, &many)
-            reals = system.real_values(state, a) if real[a] else NULL
-            atoms[system.atoms[a]] = [
-                (many[v], 1.0 if reals == NULL else reals[v]) for v in range(n)
-            ]
+            atoms[system.atoms[a]] = [many[v] for v in range(n)]
         visited.append(VisitedState(action, legal, external, atoms))
         system.reserve_states(1)
         system.apply(state, action, states + (1 - i % 2) * size)

@@ -33,11 +33,10 @@ from spacy_structreg.tasks.tagged_words cimport (
     TAG,
     TaggedWordBuffer,
     TaggedWordTransitions,
-    mixed,
     number_of,
     row_of,
 )
-from spacy_structreg.tasks.tagging cimport WordAtoms
+from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
 
 from spacy_structreg.corpora.binarization import Kind, Step, binarize, debinarize
 from spacy_structreg.corpora.constituents import Constituent

@@ -19,12 +19,6 @@ cdef enum:
     NOWHERE = 2
 
 
-cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
-    """A hash with another value in it."""
-    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return state ^ (state >> 29)
-
-
 cdef inline int32_t row_of(int32_t word) noexcept nogil:
     """The row of fields of a word; -1 is none."""
     return word + FIRST_WORD if word >= 0 else NO_NODE

@@ -40,6 +40,13 @@ cdef enum:
     N_FIELDS
 
 
+cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
+    """A hash with another value in it."""
+    # By 1 more, because a state of 0 would not tell how many zeros have come.
+    state = (state ^ (value + 1)) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return state ^ (state >> 29)
+
+
 cdef class TagSets(BufferOwner):
     cdef readonly int n_tags
     cdef readonly Py_ssize_t n

@@ -148,12 +148,6 @@ NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswit
 """The atoms that are about classes of words."""
 
 
-cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
-    # By 1 more, because a state of 0 would not tell how many zeros have come.
-    state = (state ^ (value + 1)) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return state ^ (state >> 29)
-
-
 cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
     """A hash as a field: none of the values that mean something else."""
     return state if state > NO_TAGS else state + NO_TAGS + 1

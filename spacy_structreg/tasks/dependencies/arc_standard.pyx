@@ -19,8 +19,8 @@ from libc.string cimport memset
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK, AtomSet, add_atom
 from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTransitions, distance
-from spacy_structreg.tasks.tagged_words cimport PADDING, mixed, number_of, row_of
-from spacy_structreg.tasks.tagging cimport WordAtoms
+from spacy_structreg.tasks.tagged_words cimport PADDING, number_of, row_of
+from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
 
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 

@@ -49,7 +49,8 @@ from spacy_structreg.tasks.segmentation.words cimport (
     WordState,
     WordTransitions,
 )
-from spacy_structreg.tasks.tagged_words cimport mixed, number_of
+from spacy_structreg.tasks.tagged_words cimport number_of
+from spacy_structreg.tasks.tagging cimport mixed
 
 import numpy as np
 
