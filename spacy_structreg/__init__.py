@@ -1,13 +1,48 @@
-"""Linear structured models for spaCy: beam search and Viterbi decoders, perceptrons and CRFs."""
+"""Linear structured models for spaCy: beam search and Viterbi decoders, perceptrons and CRFs.
+
+Models are imported from here: ``from spacy_structreg import CharacterSegmenter``. A model is loaded
+when it is asked for, so that the others cost no time.
+"""
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spacy_structreg.about import __version__
 
+_MODELS: Final = {
+    "CRF": "estimators.labeling.crf",
+    "CharacterJointTagger": "estimators.joint.character_joint_tagger",
+    "CharacterSegmenter": "estimators.segmentation.character_segmenter",
+    "ConstituencyParser": "estimators.constituents.constituency_parser",
+    "DependencyParser": "estimators.dependencies.dependency_parser",
+    "FeatureLabeler": "estimators.labeling.feature_labeler",
+    "GuidedJointParser": "estimators.guided",
+    "GuidedJointTagger": "estimators.guided",
+    "GuidedSegmenter": "estimators.guided",
+    "JointReranker": "estimators.joint.joint_reranker",
+    "SequenceLabeler": "estimators.labeling.sequence_labeler",
+    "Tagger": "estimators.tagging",
+    "TextClassifier": "estimators.classification.text_classifier",
+    "WordJointParser": "estimators.joint.word_joint_parser",
+    "WordJointTagger": "estimators.joint.word_joint_tagger",
+    "WordSegmenter": "estimators.segmentation.word_segmenter",
+}
+
 __all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension"]
+__all__ += list(_MODELS)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODELS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODELS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODELS})
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
 
+import spacy_structreg
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import read_blocks
 from spacy_structreg.corpora.word_lists import read_word_list
@@ -34,6 +35,17 @@ from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
+# Tasks of the models that find words in raw text, and can be guides; with their classes, which have
+# sources themselves and are loaded when a guide is.
+_TEXT_MODELS: Final = {
+    "character_segmenter": "CharacterSegmenter",
+    "word_segmenter": "WordSegmenter",
+    "guided_segmenter": "GuidedSegmenter",
+    "character_joint_tagger": "CharacterJointTagger",
+    "word_joint_tagger": "WordJointTagger",
+    "guided_joint_tagger": "GuidedJointTagger",
+    "joint_reranker": "JointReranker",
+}
 # Raw text is counted in so many threads.
 _MAX_THREADS: Final = 4
 
@@ -70,11 +82,10 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    tasks = [model.TASK for model in _text_models()]
     sources = [
         *lexicon_sources(settings, atoms.seen),
         *(
-            restored_guide(atom, *read_model(path, tasks)[1:])
+            restored_guide(atom, *read_model(path, _TEXT_MODELS)[1:])
             for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
         ),
     ]
@@ -234,16 +245,15 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 def _guide_model(header: dict[str, Any], arrays: Arrays) -> Any:
     """The model of a guide. Raises ValueError as `restored_guide`."""
-    models = {model.TASK: model for model in _text_models()}
     task = field(header, "task", str)
-    if task not in models:
+    if task not in _TEXT_MODELS:
         raise ValueError(
             f"a guide must find words in raw text, and a model of the task {task!r:.60} does not; "
-            f"guides are models of the tasks {', '.join(models)}"
+            f"guides are models of the tasks {', '.join(_TEXT_MODELS)}"
         )
     if field(header, "state", str) == "training":
         raise ValueError("its guide is not a trained model")
-    return models[task].from_contents("guide", header, arrays)
+    return getattr(spacy_structreg, _TEXT_MODELS[task]).from_contents("guide", header, arrays)
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
@@ -251,23 +261,3 @@ _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSou
     LexiconSource.NAME: lambda _, *contents: LexiconSource.from_contents(*contents),
     StatisticsSource.NAME: lambda _, *contents: StatisticsSource.from_contents(*contents),
 }
-
-
-def _text_models() -> tuple[Any, ...]:
-    # They have sources themselves.
-    from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-    from spacy_structreg.estimators.joint.joint_reranker import JointReranker
-    from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-    from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-    from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-
-    return (
-        CharacterSegmenter,
-        WordSegmenter,
-        GuidedSegmenter,
-        CharacterJointTagger,
-        WordJointTagger,
-        GuidedJointTagger,
-        JointReranker,
-    )
