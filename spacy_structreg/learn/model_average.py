@@ -1,4 +1,7 @@
-"""Averages of models that were trained apart: shuffle-and-average (Zhang, Su & Zhou 2014, 3.2)."""
+"""Averages of models that were trained apart: shuffle-and-average (Zhang, Su & Zhou 2014, 3.2).
+
+And weights of fewer bits.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.learn.learning_settings import FULL_PRECISION
 from spacy_structreg.learn.rows import TrainedRows
 
 Mean: TypeAlias = Literal["nonzero", "plain"]
@@ -63,6 +67,16 @@ def average_rows(
             rows = np.searchsorted(joined["keys"], each["keys"][kept])
             most[rows] = np.maximum(most[rows], each["occurrences"][kept])
     return TrainedRows(n_columns, joined)
+
+
+def rounded_rows(table: TrainedRows, precision: int) -> TrainedRows:
+    """The rows with weights of so many significant bits, 1 to 24, rounded half to even."""
+    if precision == FULL_PRECISION:
+        return table
+    arrays = table.arrays
+    mantissas, exponents = np.frexp(arrays["values"])
+    values = np.ldexp(np.rint(np.ldexp(mantissas, precision)), exponents - precision)
+    return TrainedRows(table.n_columns, arrays | {"values": values})
 
 
 def _parts(tables: Sequence[_Arrays]) -> Iterator[list[_Arrays]]:

@@ -7,6 +7,7 @@ from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.rows cimport TrainingRows
 
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_average import rounded_rows
 
 RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa_i": PA_I, "pa_ii": PA_II}
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
@@ -89,10 +90,15 @@ cdef class Perceptron(Learner):
     def average(self, bint pruned=True):
         """The averaged weights: one `TrainedRows` for each table. The training is not touched.
 
-        pruned: leave out small ones, as the settings have it.
+        pruned: leave out small ones and round the others, as the settings have it.
         """
+        if not pruned:
+            return [table.average(self._clock) for table in self.tables]
         return [
-            table.average(self._clock, self.settings.prune_of(table.n_rows) if pruned else 0.0)
+            rounded_rows(
+                table.average(self._clock, self.settings.prune_of(table.n_rows)),
+                self.settings.precision,
+            )
             for table in self.tables
         ]
 

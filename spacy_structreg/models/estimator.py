@@ -25,7 +25,7 @@ from spacy_structreg.learn.learner_factory import (
     new_learner,
 )
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.learn.model_average import Mean, average_rows
+from spacy_structreg.learn.model_average import Mean, average_rows, rounded_rows
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.models.checkpoints import Checkpoint
@@ -796,11 +796,14 @@ def _count(spec: ModelSpec[GoldT, Any], learner: Learner, compiled: Sequence[Com
 def _mean_of(
     models: Sequence[list[TrainedRows]], mean: Mean, learning: AnyLearning
 ) -> list[TrainedRows]:
-    """The mean of the weights of models, pruned as the settings have it."""
+    """The mean of the weights of models, pruned and rounded as the settings have it."""
     if len(models) == 1:
         return models[0]
     return [
-        average_rows(tables, mean, learning.prune_of(max(table.n_rows for table in tables)))
+        rounded_rows(
+            average_rows(tables, mean, learning.prune_of(max(table.n_rows for table in tables))),
+            learning.precision,
+        )
         for tables in zip(*models, strict=True)
     ]
 

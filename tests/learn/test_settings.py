@@ -136,6 +136,7 @@ def test_defaults_are_the_averaged_perceptron() -> None:
         "restart": False,
         "prune": 0.0,
         "min_count": 1,
+        "precision": 24,
     }
     assert Learning().penalties == {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
     assert Learning(l1=0.25, l2=0.5).penalties == {"l1": 0.25, "l2": 0.5, "cumulative_l1": 0.0}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import DenseAverages, rows_by_key
 
+from spacy_structreg.learn.model_average import rounded_rows
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 
@@ -216,6 +219,20 @@ def test_small_means_are_dropped(adaptive: bool, prune: float) -> None:
     assert n_dropped > 0
     assert (pruned.arrays["values"] != 0).sum() == (whole.arrays["values"] != 0).sum() - n_dropped
     assert pruned.n_rows == len([key for key in pruned.arrays["keys"] if pruned.weights(key).any()])
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("precision", [2, 10, 24])
+def test_rounded_weights_are_the_nearest_of_so_many_bits(adaptive: bool, precision: int) -> None:
+    rows = TrainingRows(20, adaptive=adaptive)
+    replay(rows, long_recording(20)[:300])
+    whole = rows.average(300)
+    rounded = rounded_rows(whole, precision)
+    for key in whole.arrays["keys"].tolist():
+        for before, after in zip(whole.weights(key).tolist(), rounded.weights(key), strict=True):
+            # The steps between numbers of so many bits and this size.
+            step = Fraction(2) ** (math.frexp(before)[1] - precision)
+            assert Fraction(float(after)) == round(Fraction(before) / step) * step
 
 
 def test_a_mean_of_just_the_size_is_dropped() -> None:

@@ -1,4 +1,4 @@
-"""More atoms and events than any task has, and atoms with real values, against dense twins."""
+"""More atoms and events than any task has, against dense twins."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ N_PLAIN = 253  # and three others are as many as there may be
 TEMPLATES = (
     *(f"action: a{i}" for i in range(0, N_PLAIN, 9)),
     *(f"action: a{i} a{N_PLAIN - 1 - i}" for i in range(0, 60, 7)),
-    "action: real | action: real a64",
+    "action: one | action: one a64",
     "one: a63 a64 a127 a128 a191 a192 | one: set a252",
     "mod2: a200 a3 | mod2: bag",
-    "mod3: real a1 | mod3: set",
-    "mod4: bag real a100 | mod4: a65",
-    "mod5: real set | mod5: a130",
+    "mod3: one a1 | mod3: set",
+    "mod4: bag one a100 | mod4: a65",
+    "mod5: one set | mod5: a130",
     "mod6: bag a3",
     "mod7: a251",
 )
@@ -78,24 +78,24 @@ def events_of(action: int) -> Iterator[tuple[str, int]]:
         yield f"mod{k}", action % k
 
 
-def atom_values(numbers: Sequence[int], state: State, name: str) -> list[tuple[int, float]]:
-    """The values of an atom with their real numbers."""
+def atom_values(numbers: Sequence[int], state: State, name: str) -> list[int]:
+    """The values of an atom."""
     position, last = state
     number = numbers[position]
-    if name == "real":
-        return [(1, ((number + 3 * (last + 1)) % 5 - 2) / 4)]
+    if name == "one":
+        return [1]
     if name == "bag":
-        return [(1 + numbers[k], (k + 1) / (position + 1)) for k in range(position + 1)]
+        return [1 + numbers[k] for k in range(position + 1)]
     if name == "set":
-        return [(1 + numbers[k] % 3, 1.0) for k in range(position + 1)]
+        return [1 + numbers[k] % 3 for k in range(position + 1)]
     i = int(name[1:])
-    return [((number * (i + 3) + ((last + 1) * (i + 5) if i % 2 else i)) % 7, 1.0)]
+    return [(number * (i + 3) + ((last + 1) * (i + 5) if i % 2 else i)) % 7]
 
 
 def features(
     templates: Sequence[StateTemplate], numbers: Sequence[int], state: State, event: str
-) -> list[tuple[int, float]]:
-    """The keys of the features of an event in a state, and their values."""
+) -> list[int]:
+    """The keys of the features of an event in a state."""
     found = []
     for template in templates:
         if template.event != event:
@@ -103,12 +103,8 @@ def features(
         seed = hash_string(str(template))
         values = [atom_values(numbers, state, atom) for atom in template.atoms]
         for joined in itertools.product(*values):
-            value = float(np.prod([real for _, real in joined]))
-            if value != 0 and all(number for number, _ in joined):
-                key = murmur_64a(
-                    struct.pack(f"<{1 + len(joined)}Q", seed, *(number for number, _ in joined))
-                )
-                found.append((key, value))
+            if all(joined):
+                found.append(murmur_64a(struct.pack(f"<{1 + len(joined)}Q", seed, *joined)))
     return found
 
 
@@ -125,12 +121,12 @@ class Model:
         self.weights: dict[str, dict[int, list[float]]] = {}
         for event, width in self.system.events.items():
             states = [(0, -1), *itertools.product(range(1, len(numbers)), range(n_actions))]
-            keys = sorted({key for s in states for key, _ in self.features(s, event)})
+            keys = sorted({key for s in states for key in self.features(s, event)})
             self.weights[event] = {
                 key: [draw.randint(-8, 8) / 8 for _ in range(width)] for key in keys
             }
 
-    def features(self, state: State, event: str) -> list[tuple[int, float]]:
+    def features(self, state: State, event: str) -> list[int]:
         return features(self.templates, self.numbers, state, event)
 
     def agenda(self, width: int | None, *, memo: bool, merge: bool = False) -> Agenda:
@@ -139,9 +135,9 @@ class Model:
 
     def action_score(self, state: State, action: int) -> float:
         return sum(
-            value * self.weights[event][key][column]
+            self.weights[event][key][column]
             for event, column in events_of(action)
-            for key, value in self.features(state, event)
+            for key in self.features(state, event)
         )
 
     def score(self, actions: Sequence[int]) -> float:
@@ -216,22 +212,22 @@ class TrainerTwin:
             **{name: value for name, value in learning.penalties.items() if value},
         )
 
-    def kept(self, state: State, action: int, draw: int) -> Iterator[tuple[int, float]]:
-        """The features of an action whose weights are not dropped, as indices and values."""
+    def kept(self, state: State, action: int, draw: int) -> Iterator[int]:
+        """The features of an action whose weights are not dropped, as indices."""
         events = list(self.model.weights)
         for event, column in events_of(action):
             own = draw ^ (events.index(event) + 1) * GOLDEN & 0xFFFFFFFFFFFFFFFF
-            for key, value in self.model.features(state, event):
+            for key in self.model.features(state, event):
                 dropout = self.learning.hidden_dropout
                 if not dropout or not is_dropped(own, self.rows[event, key], column, dropout):
-                    yield self.names[event, key, column], value
+                    yield self.names[event, key, column]
 
     def visit(self, gold: Sequence[int], noise: SplitMix64) -> None:
         draw = noise.word() if self.learning.hidden_dropout else 0
         state = (0, -1)
         for action in gold:
             scores = [
-                sum(value * self.dense.weights[w] for w, value in self.kept(state, a, draw))
+                sum(self.dense.weights[w] for w in self.kept(state, a, draw))
                 for a in range(self.model.n_actions)
             ]
             ranked = sorted(range(self.model.n_actions), key=lambda a: (-scores[a], a))
@@ -241,8 +237,8 @@ class TrainerTwin:
             changes: Counter[int] = Counter()
             if violation > 0 or best == other:
                 for a, sign in ((action, 1.0), (other, -1.0)):
-                    for weight, value in self.kept(state, a, draw):
-                        changes[weight] += sign * value  # type: ignore[assignment]
+                    for weight in self.kept(state, a, draw):
+                        changes[weight] += sign  # type: ignore[assignment]
             step = 1.0
             if self.learning.algorithm == "pa_i" and changes:
                 squared = sum(value * value for value in changes.values())
@@ -263,7 +259,7 @@ class TrainerTwin:
     ],
     ids=str,
 )
-def test_real_values_count_in_updates(toy: Any, learning: Learning) -> None:
+def test_updates_equal_the_twin(toy: Any, learning: Learning) -> None:
     model = Model(toy, 5, NUMBERS[0])
     gold = [3, 0, 4, 1]
     learner = new_learner(model.system, learning)
@@ -317,14 +313,3 @@ def test_the_memo_changes_no_bit_of_training(toy: Any, update: str) -> None:
         )
     assert states[0] == states[1]
     assert any(state["values"] for state in states[0])
-
-
-def test_features_of_value_zero_are_not_counted(toy: Any) -> None:
-    """The real value is 0 where (number + 3 (last + 1)) % 5 is 2."""
-    model = Model(toy, 2, [2])
-    templates = parse_state_templates(["action: real"], model.system.events, model.system.atoms)
-    for number, n_rows in ((2, 0), (3, 1)):
-        learner = new_learner(model.system)
-        trainer = AgendaTrainer(model.system, templates, learner)
-        trainer.restrict([model.system.compile([number], [1], learner)], 1)
-        assert learner.n_rows() == n_rows

@@ -1,4 +1,4 @@
-"""A transition system over numbers, with more atoms and events than any task, and real values.
+"""A transition system over numbers, with more atoms and events than any task.
 
 Compiled by `test_many_atoms`, whose twin computes the same atoms.
 """
@@ -30,7 +30,6 @@ cdef class ToyTransitions(TransitionSystem):
     cdef Py_ssize_t _n
     cdef const int32_t* _numbers
     cdef uint64_t* _values
-    cdef double* _reals
     cdef object _kept
 
     def __init__(self, int n_plain, int n_actions):
@@ -39,13 +38,12 @@ cdef class ToyTransitions(TransitionSystem):
         self.state_size = sizeof(ToyState)
         self.n_anchors = N_ANCHORS
         both = (<int> POSITION, <int> LAST)
-        self.atoms = (*(f"a{i}" for i in range(n_plain)), "real", "bag", "set")
+        self.atoms = (*(f"a{i}" for i in range(n_plain)), "one", "bag", "set")
         self.atom_anchors = (
             *(both if i % 2 else (<int> POSITION,) for i in range(n_plain)),
             both, (<int> POSITION,), (<int> POSITION,),
         )
         self.multi_valued = ("bag", "set")
-        self.real_valued = ("real", "bag")
         self.events = {"action": n_actions, "one": 1, **{f"mod{k}": k for k in range(2, 8)}}
         self.fire_events([
             [("action", action), ("one", 0), *((f"mod{k}", action % k) for k in range(2, 8))]
@@ -136,16 +134,3 @@ cdef class ToyTransitions(TransitionSystem):
             )
         values[0] = self._values
         return n
-
-    cdef const double* real_values(self, const void* state, int atom) noexcept nogil:
-        cdef Py_ssize_t position = (<const ToyState*> state).position
-        cdef Py_ssize_t k
-        reserve(&self.buffers, self._reals, position + 1)
-        if atom == self.n_plain:
-            self._reals[0] = (
-                (self._numbers[position] + 3 * ((<const ToyState*> state).last + 1)) % 5 - 2
-            ) / 4.0
-        else:
-            for k in range(position + 1):
-                self._reals[k] = (k + 1) / <double> (position + 1)
-        return self._reals
