@@ -78,7 +78,7 @@ quickstart: $(VENV)/.package
 
 pipeline: $(VENV)/.package
 	@echo "Training and packaging the pipeline of $(PROJECT)"
-	$(PY) -m spacy project run pipeline $(PROJECT)
+	@$(PY) $(PROJECT)/scripts/build.py $(PROJECT) --last show
 
 wheels: pipeline
 	@echo "Building the sdist and the wheel of the package: some two minutes on two cores"

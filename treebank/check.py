@@ -82,7 +82,7 @@ ORDINAL = re.compile(rf"第{NUMBER}|首")
 DATE = re.compile(rf"{NUMBER}(?:年|月|日|时|分|点|点半|世纪)")
 # Words of the form of numbers and times that are others, too: a little, very, slightly; by all
 # means, in case, to count; names of days, roads and firms; the plant 三七.
-NO_DATES = names("一点 十分 三分 千万 万一 数 五一 六一 七七 八一 三七 三九")
+NO_DATES = names("一点 十分 三分 千万 万一 数 五一 五四 六一 七一 七七 八一 三八 三七 三九")
 
 
 @dataclass(frozen=True)

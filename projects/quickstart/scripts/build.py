@@ -1,67 +1,120 @@
-"""Train the pipeline, step by step, and say how much time is left.
+"""Train the pipeline: steps that do not wait for each other run side by side, with the time left.
 
 `python scripts/build.py PROJECT`: the steps of the workflow `pipeline` up to the pipeline itself,
-without scoring and packaging it. What is there already is not made again.
+or, with `--last show`, all of them. What is there already is not made again.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
+from collections.abc import Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from subprocess import SubprocessError
 from time import perf_counter
+from typing import Any, TypeAlias
 
-import srsly
+from tqdm import tqdm
+from weasel.cli.run import check_rerun, run_commands, update_lockfile
+from weasel.util import load_project_config, working_dir
 
-LAST = "calibrate"
-# Seconds on two idle cores.
+Step: TypeAlias = Mapping[str, Any]
+
+JOBS = 2
+# Seconds on two idle cores, beside another step.
 SECONDS = {
     "words": 3,
-    "convert-registers": 30,
-    "train-tokenizer": 190,
-    "tag-training-set": 35,
+    "convert-registers": 35,
+    "train-tokenizer": 200,
+    "tag-training-set": 60,
     "train-constituency": 80,
-    "train-parser": 40,
-    "train-entities": 15,
+    "train-parser": 45,
+    "train-entities": 20,
     "assemble": 8,
     "calibrate": 10,
+    "report": 30,
+    "package": 15,
+    "show": 10,
 }
-# A step that takes less of its time was done before.
-DONE = 0.3
 
 
-def build(project: Path) -> None:
-    """Run the steps. Raises CalledProcessError if one fails, which has said why."""
-    settings = srsly.read_yaml(project / "project.yml")
-    steps = settings["workflows"]["pipeline"]
-    steps = steps[: steps.index(LAST) + 1]
-    helps = {command["name"]: command["help"] for command in settings["commands"]}
-    # Of this machine, by the seconds of the steps so far.
-    taken = expected = 0.0
-    for number, step in enumerate(steps, 1):
-        pace = taken / expected if expected else 1.0
-        left = pace * sum(SECONDS[each] for each in steps[number - 1 :])
-        shown = f"{left // 60:.0f} min {left % 60:02.0f} s"
-        print(f"\n[{number}/{len(steps)}] {helps[step]} (about {shown} left)", flush=True)
+def makers(steps: Iterable[Step]) -> dict[str, set[str]]:
+    """The steps whose outputs each step reads, by name. steps: in the order of the workflow."""
+    found: dict[str, set[str]] = {}
+    made: dict[Path, str] = {}
+    for step in steps:
+        read = {
+            place for path in step.get("deps", ()) for place in (Path(path), *Path(path).parents)
+        }
+        found[step["name"]] = {name for output, name in made.items() if output in read}
+        made |= {Path(path): step["name"] for path in step.get("outputs", ())}
+    return found
+
+
+def longest_chain(
+    steps: Iterable[Step], waits_for: Mapping[str, set[str]], seconds: Mapping[str, float]
+) -> float:
+    """The seconds until all steps are done, each as soon as those that it waits for."""
+    ends: dict[str, float] = {}
+    for step in steps:
+        name = step["name"]
+        begin = max((ends.get(each, 0.0) for each in waits_for[name]), default=0.0)
+        ends[name] = begin + seconds[name]
+    return max(ends.values(), default=0.0)
+
+
+def build(project: Path, last: str) -> None:
+    """Run the steps up to `last`. Raises SubprocessError, with what it printed, if one fails."""
+    config = load_project_config(project)
+    commands = {command["name"]: command for command in config["commands"]}
+    names = config["workflows"]["pipeline"]
+    waiting = [commands[name] for name in names[: names.index(last) + 1]]
+    waits_for = makers(waiting)
+    n_steps = len(waiting)
+    running: dict[Future[None], Step] = {}
+    began: dict[str, float] = {}
+    seconds = dict(SECONDS)
+    with (
+        working_dir(project) as folder,
+        ThreadPoolExecutor(JOBS) as pool,
+        tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {postfix}") as bar,
+    ):
         start = perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "spacy", "project", "run", step, str(project)], check=True
-        )
-        seconds = perf_counter() - start
-        if seconds > DONE * SECONDS[step]:
-            taken += seconds
-            expected += SECONDS[step]
+        while waiting or running:
+            unfinished = {step["name"] for step in (*running.values(), *waiting)}
+            for step in [each for each in waiting if not waits_for[each["name"]] & unfinished]:
+                if len(running) == JOBS:
+                    break
+                waiting.remove(step)
+                if check_rerun(folder, step):
+                    number = n_steps - len(waiting)
+                    bar.write(f"[{number}/{n_steps}] {step['help']}", file=sys.stdout)
+                    began[step["name"]] = perf_counter()
+                    future = pool.submit(run_commands, step["script"], silent=True, capture=True)
+                    running[future] = step
+            for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
+                future.result()
+                update_lockfile(folder, running.pop(future))
+            now = perf_counter()
+            for step in running.values():
+                name = step["name"]
+                seconds[name] = max(SECONDS[name] - (now - began[name]), 1.0)
+            left = longest_chain([*running.values(), *waiting], waits_for, seconds)
+            bar.n = (now - start) / (now - start + left) if left else 1.0
+            bar.set_postfix_str(f"about {left // 60:.0f} min {left % 60:02.0f} s left")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 if the pipeline is there, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("project", type=Path)
+    parser.add_argument("--last", default="calibrate", choices=SECONDS, help="Step to end with")
     given = parser.parse_args(arguments)
     try:
-        build(given.project)
-    except subprocess.CalledProcessError:
+        build(given.project, given.last)
+    except SubprocessError as error:
+        print(error, file=sys.stderr)
         return 1
     return 0
 
