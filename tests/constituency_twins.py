@@ -39,6 +39,7 @@ SAME_WORDS = {"-LRB-": "(", "-RRB-": ")", "``": "“", "''": "”", "【": "[", 
 
 Given = tuple[int, int, str | None]
 Constituents = tuple[Constituent, ...]
+Heads = tuple[tuple[str, str], ...] | None
 
 
 # Trees --------------------------------------------------------------------------------------------
@@ -120,6 +121,12 @@ def random_given(draw: random.Random, n: int, labels: Sequence[str], most: int =
     return sorted(given, key=lambda each: keys[each[:2]])
 
 
+def random_heads(draw: random.Random, labels: Sequence[str], tags: Sequence[str]) -> Heads:
+    """Pairs of labels and categories, which may leave out some; None for any."""
+    pairs = list(product(labels, [*labels, *tags]))
+    return draw.choice([None, tuple(draw.sample(pairs, draw.randint(0, len(pairs))))])
+
+
 # The transition system ----------------------------------------------------------------------------
 
 
@@ -157,6 +164,7 @@ class ConstituencyTwin(ParserTwin):
     ends_early: ClassVar[bool] = True
 
     max_unaries: int = 3
+    heads: Heads = None
     found: dict[tuple[Parse, str], list[Feature]] = field(default_factory=dict, init=False)
 
     @property
@@ -180,7 +188,21 @@ class ConstituencyTwin(ParserTwin):
         return WAYS[way], label
 
     def legal(self, state: Parse) -> list[int]:
-        return [action for action in range(self.n_actions) if self.may(state, action)]
+        found = [action for action in range(self.n_actions) if self.may(state, action)]
+        return [action for action in found if self.may_head(state, action)] or found
+
+    def may_head(self, state: Parse, action: int) -> bool:
+        """Whether the head of the phrase that an action makes is one of its kind."""
+        if self.heads is None or action < FIRST_PHRASE:
+            return True
+        kind, label = self.phrase(action)
+        child = state.nodes[-1 if kind in (Kind.UNARY, *HEADED_RIGHT) else -2]
+        if child.temporary:
+            return True
+        if child.label is not None:
+            return (f"L{label}", f"L{child.label}") in self.heads
+        tag = self.tags[child.head]
+        return (f"L{label}", tag) in self.heads or tag not in {name for _, name in self.heads}
 
     def may(self, state: Parse, action: int) -> bool:
         """Whether an action is legal, by the rules of Zhang & Clark 2009."""
@@ -339,6 +361,7 @@ class ConstituencySystem:
     """The compiled side: the counterpart of `parser_twins.System`."""
 
     max_unaries: int = 3
+    heads: Heads = None
     name: str = "constituents"
 
     def parse(self, *texts: str) -> tuple[StateTemplate, ...]:
@@ -347,11 +370,15 @@ class ConstituencySystem:
     def new(self, templates: Sequence[StateTemplate], n_labels: int) -> ConstituentTransitions:
         atoms = [atom for template in templates for atom in template.atoms]
         return ConstituentTransitions(
-            WordAtoms(), label_names(n_labels), atoms, max_unaries=self.max_unaries
+            WordAtoms(),
+            label_names(n_labels),
+            atoms,
+            max_unaries=self.max_unaries,
+            heads=self.heads,
         )
 
     def twin(self, *parts: object) -> ConstituencyTwin:
-        return ConstituencyTwin(*parts, max_unaries=self.max_unaries)
+        return ConstituencyTwin(*parts, max_unaries=self.max_unaries, heads=self.heads)
 
 
 def label_names(n_labels: int) -> list[str]:

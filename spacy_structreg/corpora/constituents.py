@@ -137,7 +137,7 @@ class ConstituencySentence:
         Without constituents it is a leaf: the word, or the first of white space alone.
         """
         leaves = [Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)]
-        return self._fold(leaves, lambda phrase, parts: Tree(phrase.label, tuple(parts)))
+        return self.fold(leaves, lambda phrase, parts: Tree(phrase.label, tuple(parts)))
 
     def heads(self) -> tuple[int, ...]:
         """The head of each word by those of the constituents: `ROOT` for that of the sentence."""
@@ -149,7 +149,7 @@ class ConstituencySentence:
                     heads[part] = phrase.head
             return phrase.head
 
-        root = self._fold(range(len(self.words)), hang)
+        root = self.fold(range(len(self.words)), hang)
         # Without constituents, white space hangs on the word.
         return tuple(
             root if head == ROOT and word != root else head for word, head in enumerate(heads)
@@ -164,10 +164,10 @@ class ConstituencySentence:
             found.append(replace(phrase, head=head))
             return phrase.label, head
 
-        self._fold([(tag, word) for word, tag in enumerate(self.tags)], headed)
+        self.fold([(tag, word) for word, tag in enumerate(self.tags)], headed)
         return replace(self, constituents=tuple(reversed(found)), relations=())
 
-    def _fold(self, leaves: Sequence[T], make: Callable[[Constituent, list[T]], T]) -> T:
+    def fold(self, leaves: Sequence[T], make: Callable[[Constituent, list[T]], T]) -> T:
         """The value of the tree.
 
         leaves: what each word comes to. make: what a constituent does, by what its parts do, from

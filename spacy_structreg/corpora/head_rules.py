@@ -26,7 +26,8 @@ HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
 """Names of rules: of the Chinese and the Penn Treebank."""
 
 # Zhang and Clark 2008, "A tale of two parsers", the Chinese Treebank; but ROOT, which is a nameless
-# root of several children, such as a clause and a full stop.
+# root of several children, such as a clause and a full stop; and but that punctuation heads nothing
+# else: there, PRN is headed by its bracket.
 CTB = """
 ROOT r IP CP VP NP; r
 ADJP r ADJP JJ AD; r
@@ -43,7 +44,7 @@ LST  r CD NP QP; r
 NP   r NP NN IP NR NT; r
 NN   r NP NN IP NR NT; r
 PP   l P PP; l
-PRN  l PU; l
+PRN  l
 QP   r QP CLP CD; r
 UCP  l IP NP VP; l
 VCD  l VV VA VE; l
@@ -84,6 +85,7 @@ WHNP   r WDT WP WP$ WHADJP WHPP WHNP; r
 WHPP   l IN TO FW; l
 X      r
 """
+CTB_PUNCTUATION = ("PU",)
 PTB_PUNCTUATION = ("``", "''", ",", ".", ":", "-LRB-", "-RRB-")
 
 
@@ -172,7 +174,7 @@ class HeadRules:
 
 HEAD_RULES: Mapping[HeadRuleName, HeadRules] = MappingProxyType(
     {
-        "ctb": HeadRules.from_text(CTB, relations=CTB_RELATIONS),
+        "ctb": HeadRules.from_text(CTB, punctuation=CTB_PUNCTUATION, relations=CTB_RELATIONS),
         "ptb": HeadRules.from_text(PTB, punctuation=PTB_PUNCTUATION),
     }
 )

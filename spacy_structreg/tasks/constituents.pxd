@@ -45,6 +45,15 @@ ctypedef struct Span:
 cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef readonly tuple labels
     cdef readonly int max_unaries
+    cdef readonly tuple heads    # pairs of a label and a category; None for any
+    cdef uint64_t* _known_tags   # rising hashes
+    cdef int32_t _n_tags
+    # (n_labels + n_tags + 1, n_labels): of each label, each known tag, and all other tags, of which
+    # phrases a child that bears it may be the head.
+    cdef uint8_t* _may_head
+    cdef uint8_t* _own_heads     # the same for a sentence, with labels that are given
+    cdef const uint8_t* _heads_here    # that of the two which holds
+    cdef int32_t* _tag_rows      # of each word
     cdef int _n_labels
     cdef dict _number  # of each label
     cdef Node* _nodes
@@ -70,11 +79,19 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
     ) noexcept nogil
     cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil
+    cdef int _set_heads(self) except -1
+    cdef int _find_tag_rows(self, const uint64_t* tags) except -1 nogil
+    cdef const uint8_t* _headed_by(self, const Node* node, bint any_head) noexcept nogil
+    cdef void _allow(
+        self, const ConstituentState* at, uint8_t* mask, bint any_head
+    ) noexcept nogil
     cdef void _allow_binaries(
-        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask
+        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask,
+        bint any_head,
     ) noexcept nogil
     cdef void _allow_labels(
-        self, uint8_t* mask, int32_t label, int32_t begin, int32_t end, bint temporary
+        self, uint8_t* mask, int32_t label, const uint8_t* headed, int32_t begin, int32_t end,
+        bint temporary,
     ) noexcept nogil
     cdef void _reduce(
         self, const ConstituentState* state, int action, Node* after

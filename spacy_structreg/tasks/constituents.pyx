@@ -20,7 +20,7 @@ left in the queue. Given constituents narrow this further, such that a way is le
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memchr, memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
@@ -40,7 +40,7 @@ from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
 
 from spacy_structreg.corpora.binarization import Kind, Step, binarize, debinarize
 from spacy_structreg.corpora.constituents import Constituent
-from spacy_structreg.tasks.tagged_words import atoms_of_nodes
+from spacy_structreg.tasks.tagged_words import atoms_of_nodes, hash_of_tag
 
 cdef enum:
     SHIFT
@@ -65,6 +65,8 @@ _WAYS = {
 
 # Weights of actions, of which a label has several, must fit memory.
 MAX_LABELS = 10_000
+# What may be the head of what takes so many bytes at most.
+MOST_HEADS = 1 << 26
 # Longer chains of unary phrases are none that a treebank has.
 MAX_UNARIES = 16
 # Nor are longer chains of given constituents.
@@ -225,10 +227,12 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     words: the fields of words. labels: of phrases, up to 10,000.
     atoms: those of `CONSTITUENT_ATOMS` that templates read.
     max_unaries: how many unary phrases may lie on one another, from 1 to 16.
-    Raises ValueError for atoms that do not exist, and numbers that cannot be.
+    heads: pairs of a label and a category, the tag or the label of a child that may be the head of
+    a phrase of that label; None for any. Tags that are in no pair may be heads of anything.
+    Raises ValueError for atoms and labels that do not exist, and numbers that cannot be.
     """
 
-    def __init__(self, WordAtoms words not None, labels, atoms, int max_unaries=3):
+    def __init__(self, WordAtoms words not None, labels, atoms, int max_unaries=3, heads=None):
         self.labels = tuple(labels)
         self._n_labels = len(self.labels)
         self._number = {label: i for i, label in enumerate(self.labels)}
@@ -244,6 +248,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             )
         self.words = words
         self.max_unaries = max_unaries
+        self.heads = None if heads is None else tuple(heads)
+        self._set_heads()
         self.static_oracle = True
         self.in_step = True
         self.ends_early = True
@@ -258,8 +264,37 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
 
     def __reduce__(self):
         return ConstituentTransitions, (
-            self.words, self.labels, self.atoms, self.max_unaries
+            self.words, self.labels, self.atoms, self.max_unaries, self.heads
         )
+
+    cdef int _set_heads(self) except -1:
+        """Lay out which phrases a child may be the head of."""
+        cdef Py_ssize_t n = self._n_labels
+        cdef Py_ssize_t column
+        # A tag may be called like a label.
+        tags = sorted({(hash_of_tag(category), category) for _, category in self.heads or ()})
+        rows = {tag: n + i for i, (_, tag) in enumerate(tags)}
+        if (n + len(tags) + 1) * n > MOST_HEADS:
+            raise ValueError(
+                f"what may be the head of phrases of {n:,} labels, of {len(tags):,} categories, is "
+                "too much to be known; choose known_heads = False"
+            )
+        self._n_tags = <int32_t> len(tags)
+        reserve(&self.buffers, self._known_tags, self._n_tags)
+        for i, (hashed, _) in enumerate(tags):
+            self._known_tags[i] = hashed
+        reserve(&self.buffers, self._may_head, (n + self._n_tags + 1) * n)
+        memset(self._may_head, 0, (n + self._n_tags) * n)
+        memset(self._may_head + (n + self._n_tags) * n, 1, n)
+        for label, category in self.heads or ():
+            if label not in self._number:
+                raise ValueError(f"the label {label!r} is none of {', '.join(self.labels)}")
+            column = self._number[label]
+            self._may_head[<Py_ssize_t> rows[category] * n + column] = 1
+            if category in self._number:
+                self._may_head[<Py_ssize_t> self._number[category] * n + column] = 1
+        self._heads_here = self._may_head
+        return 0
 
     def copy(self):
         """A system for another thread."""
@@ -332,7 +367,30 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self._n_nodes = 0
         self._given = NULL
         self._n_given = 0
+        self._heads_here = self._may_head
         self._find_punctuation(text, bounds)
+        self._find_tag_rows(tags)
+        return 0
+
+    cdef int _find_tag_rows(self, const uint64_t* tags) except -1 nogil:
+        """Note the rows of the tags of words."""
+        cdef int32_t low
+        cdef int32_t high
+        cdef int32_t middle
+        cdef Py_ssize_t i
+        reserve(&self.buffers, self._tag_rows, self._n)
+        for i in range(self._n):
+            low = 0
+            high = self._n_tags
+            while low < high:
+                middle = (low + high) // 2
+                if self._known_tags[middle] < tags[i]:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == self._n_tags or self._known_tags[low] != tags[i]:
+                low = self._n_tags
+            self._tag_rows[i] = self._n_labels + low
         return 0
 
     cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil:
@@ -341,8 +399,22 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         spans: they must stay as long as the sentence, and stand in the order of their begin, end
         and depth, the innermost first, as `_check_given` wants them.
         """
+        cdef Py_ssize_t n_rows = self._n_labels + self._n_tags + 1
+        cdef Py_ssize_t n_labels = self._n_labels
+        cdef Py_ssize_t i
+        cdef Py_ssize_t row
         self._given = spans
         self._n_given = n
+        if n == 0 or self.heads is None:
+            return 0
+        # Phrases of labels that are given may have any head.
+        reserve(&self.buffers, self._own_heads, n_rows * n_labels)
+        memcpy(self._own_heads, self._may_head, n_rows * n_labels)
+        for i in range(n):
+            if spans[i].label >= 0:
+                for row in range(n_rows):
+                    self._own_heads[row * n_labels + spans[i].label] = 1
+        self._heads_here = self._own_heads
         return 0
 
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil:
@@ -409,7 +481,17 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
         cdef const ConstituentState* at = <const ConstituentState*> state
+        self._allow(at, mask, self.heads is None)
+        if self.heads is not None and memchr(mask, 1, self.n_actions) == NULL:
+            # There is a tree over any words and tags.
+            self._allow(at, mask, True)
+
+    cdef void _allow(
+        self, const ConstituentState* at, uint8_t* mask, bint any_head
+    ) noexcept nogil:
+        """Set the flags of legal actions. any_head: of whatever heads."""
         cdef const Node* top
+        cdef const uint8_t* headed
         cdef int32_t label
         if at.done:
             mask[IDLE] = 1
@@ -419,22 +501,30 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             return
         top = &self._nodes[at.top]
         if top.below >= 0:
-            self._allow_binaries(at, &self._nodes[top.below], top, mask)
+            self._allow_binaries(at, &self._nodes[top.below], top, mask, any_head)
         if top.category >= self._n_labels:
             return
         mask[TERMINATE] = (
             at.position == self._n and top.below < 0 and self._is_met(top, at.position)
         )
+        headed = self._headed_by(top, any_head)
         if self._n_given == 0:
             if top.n_unaries < self.max_unaries:
-                memset(mask + FIRST_PHRASE, 1, self._n_labels)
+                memcpy(mask + FIRST_PHRASE, headed, self._n_labels)
         else:
             for label in range(self._n_labels):
-                mask[FIRST_PHRASE + label] = self._leaves_way(
+                mask[FIRST_PHRASE + label] = headed[label] and self._leaves_way(
                     top.begin, at.position, top.n_met, label, top.n_unaries + 1
                 )
         if top.category != WORD:
             mask[FIRST_PHRASE + top.category] = 0
+
+    cdef const uint8_t* _headed_by(self, const Node* node, bint any_head) noexcept nogil:
+        """Flags of the labels of phrases that a node may be the head of."""
+        cdef Py_ssize_t row = self._n_labels + self._n_tags
+        if not any_head:
+            row = self._tag_rows[node.head] if node.category == WORD else node.category
+        return self._heads_here + row * self._n_labels
 
     cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil:
         """True if the next word may be put on the stack."""
@@ -456,7 +546,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return self._n_given == 0 or self._is_met(top, at.position)
 
     cdef void _allow_binaries(
-        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask
+        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask,
+        bint any_head,
     ) noexcept nogil:
         """Set the flags of the actions that join the two topmost nodes."""
         cdef bint top_temporary = top.category >= self._n_labels
@@ -470,6 +561,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         cdef int32_t begin = second.begin
         cdef int32_t end = at.position
         cdef int32_t label = -1
+        cdef const uint8_t* headed
         cdef const Span* span
         cdef Py_ssize_t i
         if top_temporary and second_temporary:
@@ -494,32 +586,43 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                     grows_left = False
                     grows_right = False
         mask += FIRST_PHRASE
+        # The head of a temporary phrase is not asked for again.
         if not top_temporary:
-            self._allow_labels(mask + LEFT * self._n_labels, label, begin, end, False)
+            headed = self._headed_by(second, any_head or second_temporary)
+            self._allow_labels(mask + LEFT * self._n_labels, label, headed, begin, end, False)
             if grows_left or grows_right:
                 self._allow_labels(
-                    mask + LEFT_TEMPORARY * self._n_labels, label, begin, end, True
+                    mask + LEFT_TEMPORARY * self._n_labels, label, headed, begin, end, True
                 )
         if not second_temporary:
-            self._allow_labels(mask + RIGHT * self._n_labels, label, begin, end, False)
+            headed = self._headed_by(top, any_head or top_temporary)
+            self._allow_labels(mask + RIGHT * self._n_labels, label, headed, begin, end, False)
             if grows_left:
                 self._allow_labels(
-                    mask + RIGHT_TEMPORARY * self._n_labels, label, begin, end, True
+                    mask + RIGHT_TEMPORARY * self._n_labels, label, headed, begin, end, True
                 )
 
     cdef void _allow_labels(
-        self, uint8_t* mask, int32_t label, int32_t begin, int32_t end, bint temporary
+        self, uint8_t* mask, int32_t label, const uint8_t* headed, int32_t begin, int32_t end,
+        bint temporary,
     ) noexcept nogil:
-        """Set the flag of a label, or of all, for a new phrase of two parts."""
+        """Set the flags of the labels that a new phrase of two parts may have.
+
+        label: of its part that is temporary, which has found its head; -1 for none. headed: as
+        `_headed_by` its head.
+        """
         cdef int32_t i
         if self._n_given == 0 or temporary:
             if label >= 0:
                 mask[label] = 1
             else:
-                memset(mask, 1, self._n_labels)
+                memcpy(mask, headed, self._n_labels)
             return
         for i in range(self._n_labels):
-            mask[i] = (label < 0 or label == i) and self._leaves_way(begin, end, 0, i, 0)
+            mask[i] = (
+                (label == i or (label < 0 and headed[i]))
+                and self._leaves_way(begin, end, 0, i, 0)
+            )
 
     # What is given over the words of a node must be met, from the inside outwards, before the node
     # becomes part of another, or lies below one.

@@ -46,9 +46,9 @@ TREEBANK = Path(__file__).parents[2] / "treebank"
         ("DP", "DT DT", 0),
         # No child of the rule: the outermost child.
         ("DP", "QP CLP", 0),
-        ("FRAG", "AD PU", 1),
-        ("PRN", "PU NP PU", 0),
-        ("INTJ", "IJ PU", 1),
+        ("FRAG", "AD PU", 0),
+        ("PRN", "PU NP PU", 1),
+        ("INTJ", "IJ PU", 0),
     ],
 )
 def test_rules_of_the_chinese_treebank(label: str, children: str, head: int) -> None:

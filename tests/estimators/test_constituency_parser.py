@@ -484,10 +484,11 @@ def test_settings_travel() -> None:
         {"half_width": False, "beam": 3},
         {"templates": "action: S0w N0w | S0t N0t", "beam": 1},
         {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
+        {"known_heads": True},
     ):
         parser = ConstituencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
         again = ConstituencyParser.from_bytes(parser.to_bytes())
-        for name in ("templates", "half_width", "beam", "update", "seed", "epochs"):
+        for name in ("templates", "half_width", "beam", "update", "seed", "epochs", "known_heads"):
             assert getattr(again, name) == getattr(parser, name)
         assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
 
@@ -528,6 +529,15 @@ BAD: dict[str, Change] = {
             {"max_unaries": 3, "more": 1},
         )
     },
+    **{
+        f"heads {v!r}": lambda header, _, v=v: (
+            header["settings"].update(known_heads=True),
+            header["spec"].update(heads=v),
+        )
+        for v in (None, 1, "NP", ["NP"], ["NP", 1], ["QP", "NN"], [["NP", "NN"]])
+    },
+    "heads that are not asked for": lambda header, _: header["spec"].update(heads=["NP", "NN"]),
+    "no heads": change_of("known_heads", True),
     "no spec": lambda header, _: header.pop("spec"),
     **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [28, 28], [2**63])},
     "an array that belongs to nothing": lambda _, arrays: arrays.update(
@@ -567,6 +577,19 @@ def test_damaged_files_are_refused_or_are_what_they_were(small: bytes) -> None:
     for length in range(0, len(small), 7):
         with pytest.raises(ValueError, match=r"^some\.srt: "):
             ConstituencyParser.from_bytes(small[:length], name="some.srt")
+
+
+def test_no_phrase_is_without_a_head_of_its_kind() -> None:
+    words = ["see", "the", "old", "house", "of", "dogs"]
+    right, wrong = ["VB", "DT", "JJ", "NN", "IN", "NNS"], ["VB", "DT", "JJ", "NN", "NN", "NNS"]
+    for known_heads, expected in ((False, True), (True, False)):
+        parser = fitted(known_heads=known_heads, templates="action: S0w S1w | S0c S1c")
+        for tags, has_phrase in ((right, True), (wrong, expected)):
+            labels = {each.label for each in parser.predict(words, tags).constituents}
+            assert ("PP" in labels) == has_phrase
+    # What is given is there whatever its head is.
+    found = parser.predict(words, wrong, given=[(4, 6, "PP")])
+    assert any((each.label, each.begin, each.end) == ("PP", 4, 6) for each in found.constituents)
 
 
 # Averages and settings ----------------------------------------------------------------------------

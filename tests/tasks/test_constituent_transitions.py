@@ -18,11 +18,13 @@ from constituency_twins import (
     ConstituencySystem,
     ConstituencyTwin,
     Given,
+    Heads,
     all_trees,
     has_given,
     label_names,
     n_unaries,
     random_given,
+    random_heads,
     twin_of,
 )
 from example_counts import quick_examples
@@ -66,10 +68,14 @@ def sentence(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
 
 
 def no_weights(
-    n: int, n_labels: int, max_unaries: int = 3, given_ones: Sequence[Given] = ()
+    n: int,
+    n_labels: int,
+    max_unaries: int = 3,
+    given_ones: Sequence[Given] = (),
+    heads: Heads = None,
 ) -> tuple[ConstituencyTwin, Agenda]:
     """A parser of n words to which all trees are alike."""
-    system = ConstituencySystem(max_unaries)
+    system = ConstituencySystem(max_unaries, heads)
     words, tags = sentence(random.Random(n), n)
     twin = system.twin(words, tags, system.parse("action: S0t"), lambda _: [0.0] * 999, n_labels)
     return twin, agenda_of(system, twin, tables_of(system, twin), None, given=(given_ones,))
@@ -183,7 +189,8 @@ def test_compiled_sentences_hold_the_gold_actions_and_then_wait() -> None:
 def test_the_mask_is_that_of_the_twin(
     draw: random.Random, n: int, n_labels: int, max_unaries: int
 ) -> None:
-    twin, agenda = no_weights(n, n_labels, max_unaries)
+    heads = random_heads(draw, label_names(n_labels), TAGS)
+    twin, agenda = no_weights(n, n_labels, max_unaries, heads=heads)
     actions = random_walk(draw, agenda, twin.n_steps)
     assert agenda.system.most_steps(n) == twin.n_steps
     for step in range(len(actions)):
@@ -215,6 +222,40 @@ def test_the_longest_way_is_as_long_as_is_said() -> None:
     assert len(actions) == twin.n_steps
 
 
+@pytest.mark.parametrize("tags", [["P"], ["P", "N"], ["N", "X"], ["N", "P", "N"]])
+def test_phrases_have_heads_of_their_kind(tags: list[str]) -> None:
+    """Of all trees those are found whose heads are known; X may be the head of anything."""
+    heads = (("L0", "P"), ("L0", "L1"), ("L1", "N"), ("L1", "L0"))
+    any_tag = [(label, "X") for label in ("L0", "L1")]
+    system = ConstituencySystem(1, heads)
+    templates = system.parse("action: S0t")
+    words = ["我"] * len(tags)
+    twin = system.twin(words, tags, templates, lambda _: [0.0] * 999, 2)
+    agenda = agenda_of(system, twin, tables_of(system, twin), None)
+
+    def is_known(tree: tuple[Constituent, ...]) -> bool:
+        def head_of(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
+            pairs.append((phrase.label, next(name for name, at in parts if at == phrase.head)))
+            return phrase.label, phrase.head
+
+        pairs: list[tuple[str, str]] = []
+        if tree:
+            sentence = ConstituencySentence(tuple(words), tuple(tags), tree)
+            sentence.fold([(tag, at) for at, tag in enumerate(tags)], head_of)
+        return {*pairs} <= {*heads, *any_tag}
+
+    found = {tree_of(agenda, actions) for _, actions in agenda.derivations(100_000)}
+    assert found == set(filter(is_known, all_trees(len(tags), ("L0", "L1"), 1)))
+
+
+def test_words_that_head_nothing_get_a_tree() -> None:
+    twin, agenda = no_weights(3, 2, heads=(("L0", "N"),))
+    for tag in ("L0", "N", "PU"):
+        decoder = ConstituentDecoder(agenda)
+        assert decoder.parse([(twin.words, [tag] * 3)], [[(0, 2, "L1")]])[0]
+        assert decoder.parse([(twin.words, [tag] * 3)])[0]
+
+
 # What is given ------------------------------------------------------------------------------------
 
 
@@ -229,7 +270,8 @@ def test_given_constituents_leave_a_way_from_everywhere(
         with pytest.raises(ValueError, match="is given twice over the words"):
             no_weights(n, n_labels, max_unaries, given_ones)
         return
-    twin, agenda = no_weights(n, n_labels, max_unaries, given_ones)
+    heads = random_heads(draw, label_names(n_labels), TAGS)
+    twin, agenda = no_weights(n, n_labels, max_unaries, given_ones, heads)
     for _ in range(3):
         # What is given may need an unary phrase, and another below it, that none else may have.
         tree = tree_of(agenda, random_walk(draw, agenda, twin.n_steps + 2 * len(given_ones)))
@@ -617,14 +659,22 @@ def test_systems_that_cannot_be() -> None:
             ConstituentTransitions(words, ["X"], ["S0t"], max_unaries=max_unaries)
     with pytest.raises(ValueError, match="no atom 'S9t'"):
         ConstituentTransitions(words, ["X"], ["S9t"])
+    with pytest.raises(ValueError, match="the label 'Y' is none of X"):
+        ConstituentTransitions(words, ["X"], ["S0t"], heads=[("Y", "N")])
+    many = [str(i) for i in range(MAX_LABELS)]
+    with pytest.raises(ValueError, match="10,000 labels, of 1 categories, is too much"):
+        ConstituentTransitions(words, many, ["S0t"], heads=[("1", "N")])
 
 
 def test_systems_can_be_pickled_and_copied() -> None:
-    made = ConstituencySystem(5).new(SYSTEM.parse("action: S0t N0t separator"), 2)
+    made = ConstituencySystem(5, (("L0", "N"), ("L1", "L0"))).new(
+        SYSTEM.parse("action: S0t N0t separator"), 2
+    )
     for again in (made.copy(), pickle.loads(pickle.dumps(made))):
         assert type(again) is ConstituentTransitions
         assert (again.atoms, again.events, again.labels) == (made.atoms, made.events, made.labels)
         assert again.max_unaries == 5
+        assert again.heads == made.heads == (("L0", "N"), ("L1", "L0"))
 
 
 def test_a_sentence_leaves_nothing_to_the_next() -> None:

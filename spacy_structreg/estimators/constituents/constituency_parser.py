@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from spacy_structreg.corpora.binarization import debinarize
-from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.estimators.constituents.constituent_queries import (
     ConstituentQuery,
     GivenConstituents,
@@ -26,7 +26,12 @@ from spacy_structreg.features.constituents import CONSTITUENT_TABLES
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.setting_fields import check_int, check_strings, from_settings
+from spacy_structreg.learn.setting_fields import (
+    check_int,
+    check_strings,
+    from_settings,
+    setting,
+)
 from spacy_structreg.metrics.constituents import BracketScores, score_brackets
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
@@ -45,9 +50,23 @@ from spacy_structreg.training.agenda import AgendaTrainer
 
 logger = logging.getLogger("spacy_structreg")
 
+_HEADS: Final = "heads"
+
 LEAST_UNARIES: Final = 3
 """Least number of unary phrases that may lie on one another, for any training corpus (Zhang & Clark
 2009)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstituencyParserSettings(TreeParserSettings):
+    """Settings of a `ConstituencyParser`."""
+
+    known_heads: bool = setting(
+        False,
+        "Let only such children be heads of a phrase as phrases of its label have in the training "
+        "corpus, by their tags and labels: no PP without a preposition. Tags that are heads of "
+        "nothing there, and phrases that are given, may have any.",
+    )
 
 
 class ConstituencyParser(
@@ -80,10 +99,11 @@ class ConstituencyParser(
     PRIMARY = "brackets_f"
     MUST_AGREE = ("templates", "labels", "half_width", "script")
 
-    SETTINGS = TreeParserSettings
+    SETTINGS = ConstituencyParserSettings
+    settings: ConstituencyParserSettings
 
-    @from_settings(TreeParserSettings)
-    def __init__(self, settings: TreeParserSettings) -> None:
+    @from_settings(ConstituencyParserSettings)
+    def __init__(self, settings: ConstituencyParserSettings) -> None:
         super().__init__(
             settings,
             events=CONSTITUENT_EVENTS,
@@ -132,7 +152,7 @@ class ConstituencyParser(
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _empty_spec(self) -> ConstituentSpec:
-        return self._spec_for((), LEAST_UNARIES, WordKnowledge.unread(self.settings))
+        return self._spec_for((), LEAST_UNARIES, (), WordKnowledge.unread(self.settings))
 
     def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
         return ConstituentQuery.of(sentence, given)
@@ -161,6 +181,7 @@ class ConstituencyParser(
     def _spec_of(self, examples: Iterable[ConstituencySentence]) -> ConstituentSpec:
         labels = set(self._expected)
         most_unaries = LEAST_UNARIES
+        heads: set[tuple[str, str]] = set()
         n_left_out = 0
         for example in examples:
             n_unaries = _n_unaries(example)
@@ -169,6 +190,7 @@ class ConstituencyParser(
                 continue
             most_unaries = max(most_unaries, n_unaries)
             labels.update(constituent.label for constituent in example.constituents)
+            heads.update(_heads_of(example))
         if n_left_out:
             logger.warning(
                 "%d trees are left out of training: more than %d unary phrases lie on one another",
@@ -180,10 +202,15 @@ class ConstituencyParser(
                 "there is no phrase in the training corpus from which a constituency parser could "
                 "learn"
             )
-        return self._spec_for(sorted(labels), most_unaries, WordKnowledge.read(self.settings))
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(sorted(labels), most_unaries, sorted(heads), known)
 
     def _spec_for(
-        self, labels: Sequence[str], max_unaries: int, knowledge: WordKnowledge
+        self,
+        labels: Sequence[str],
+        max_unaries: int,
+        heads: Iterable[tuple[str, str]],
+        knowledge: WordKnowledge,
     ) -> ConstituentSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         system = ConstituentTransitions(
@@ -191,6 +218,7 @@ class ConstituencyParser(
             labels,
             atoms,
             max_unaries=max_unaries,
+            heads=heads if self.settings.known_heads else None,
         )
         return ConstituentSpec(
             system=system,
@@ -208,7 +236,13 @@ class ConstituencyParser(
         if not all(known) or not known:
             raise ValueError("phrases need labels, none of which is empty")
         knowledge = WordKnowledge.stored(self.settings, entries, arrays)
-        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), knowledge)
+        heads: list[tuple[str, str]] = []
+        if self.settings.known_heads:
+            of_labels = check_strings(_HEADS, field(entries, _HEADS, list))
+            if len(of_labels) % 2:
+                raise ValueError("its heads of phrases are no pairs of a label and a category")
+            heads = list(zip(of_labels[::2], of_labels[1::2], strict=True))
+        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), heads, knowledge)
 
 
 @dataclass(frozen=True)
@@ -241,7 +275,22 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         entries, arrays = contents_of_words(self.system.words)
+        if self.system.heads is not None:
+            entries[_HEADS] = [name for pair in self.system.heads for name in pair]
         return {"max_unaries": self.system.max_unaries, **entries}, arrays
+
+
+def _heads_of(sentence: ConstituencySentence) -> list[tuple[str, str]]:
+    """The label of each phrase with the tag or label of the child that is its head."""
+    found: list[tuple[str, str]] = []
+
+    def noted(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        found.append((phrase.label, next(name for name, head in parts if head == phrase.head)))
+        return phrase.label, phrase.head
+
+    if sentence.constituents:
+        sentence.fold([(tag, word) for word, tag in enumerate(sentence.tags)], noted)
+    return found
 
 
 def _n_unaries(sentence: ConstituencySentence) -> int:
