@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
-import srsly
 from pipeline.made_up import trained, trained_joint
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
@@ -23,9 +21,6 @@ PROJECTS = Path(__file__).parents[2] / "projects"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
 ABSTRACTS = PROJECTS / "bio_ner/scripts/abstracts.py"
 CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
-BUILD = PROJECTS / "quickstart/scripts/build.py"
-WORKFLOW = srsly.read_yaml(PROJECTS / "quickstart/project.yml")["workflows"]["pipeline"]
-STEPS = WORKFLOW[: WORKFLOW.index("calibrate") + 1]
 NAME_LISTS = PROJECTS / "quickstart/scripts/name_lists.py"
 RAW_SENTENCES = PROJECTS / "distillation/scripts/raw_sentences.py"
 TEACH = PROJECTS / "distillation/scripts/teach.py"
@@ -45,45 +40,6 @@ def run(script: Path, *arguments: object) -> tuple[int, str]:
     )
     assert "Traceback" not in result.stderr
     return result.returncode, result.stderr
-
-
-def project(folder: Path, failing: str = "") -> Path:
-    """A project with the steps of the quickstart, which note that they were run."""
-    commands = [
-        {"name": name, "help": f"Step {name}", "script": [f"python note.py {name}"]}
-        for name in [*STEPS, "report"]
-    ]
-    srsly.write_yaml(
-        folder / "project.yml",
-        {"title": "Steps", "workflows": {"pipeline": [*STEPS, "report"]}, "commands": commands},
-    )
-    (folder / "note.py").write_text(
-        "import sys\nopen('noted.txt', 'a').write(sys.argv[1] + '\\n')\n"
-        f"sys.exit(sys.argv[1] == {failing!r})\n"
-    )
-    return folder
-
-
-@pytest.mark.slow
-def test_building_goes_through_the_steps_and_says_what_is_left(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [executable(), str(BUILD), str(project(tmp_path))],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "noted.txt").read_text().split() == STEPS
-    line = rf"^\[(\d)/{len(STEPS)}\] Step (\S+) \(about \d+ min \d\d s left\)$"
-    shown = re.findall(line, done.stdout, re.M)
-    assert shown == [(str(number), step) for number, step in enumerate(STEPS, 1)]
-
-
-@pytest.mark.slow
-def test_building_ends_with_a_step_that_fails(tmp_path: Path) -> None:
-    code, _ = run(BUILD, project(tmp_path, failing=STEPS[1]))
-    assert code == 1
-    assert (tmp_path / "noted.txt").read_text().split() == STEPS[:2]
 
 
 class TestPennSample:
