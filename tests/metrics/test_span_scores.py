@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.metrics.labeling.spans import (
-    SpanCounts,
-    SpanScorer,
-    SpanScores,
-    join_places,
-    score_spans,
-)
+from spacy_structreg.corpora.labeling import join_places
+from spacy_structreg.metrics.labeling.spans import SpanCounts, SpanScorer, SpanScores, score_spans
 
 LABELS = st.sampled_from(["O", "B-X", "I-X", "B-Y-Z", "I-Y-Z"])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), max_size=8)
