@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.brackets import constituency_sentences, tagged_sentences
 
 __all__ = ["read_treebank", "write_treebank"]
 

@@ -15,8 +15,8 @@ from benchmarks.common.systems import (
     System,
     Training,
 )
-from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser

@@ -12,14 +12,14 @@ from typing import ClassVar
 from benchmarks.common.corpora import Corpus
 from benchmarks.common.task import Task
 from benchmarks.parsing.systems import SYSTEMS, TaggedWords
-from spacy_structreg.corpora.conllu import (
+from spacy_structreg.corpora.dependencies import DependencySentence, Parse
+from spacy_structreg.corpora.formats.conllu import (
     NOTHING,
     Sentence,
     Word,
     dependency_sentences,
     write_conllu,
 )
-from spacy_structreg.corpora.dependencies import DependencySentence, Parse
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.dependencies import score_parses

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 from benchmarks.common.task import Task
 from benchmarks.segmentation.systems import SYSTEMS
 from benchmarks.segmentation.systems.segmenter import Knowledge
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.conllu import segmented_sentences
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
-from spacy_structreg.corpora.segmentation import read_segmented, write_segmented
+from spacy_structreg.corpora.any_format import find_format
+from spacy_structreg.corpora.formats.brackets import tagged_sentences
+from spacy_structreg.corpora.formats.conllu import segmented_sentences
+from spacy_structreg.corpora.formats.pfr import segmented_paragraphs
+from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 __all__ = ["SEGMENTATION", "Segmentation", "read_sentences"]
@@ -26,7 +27,7 @@ def read_sentences(path: Path) -> list[list[str]]:
 
     Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
     """
-    form = guess_format(path)
+    form = find_format(path).name
     sentences: Iterable[Iterable[str]]
     if form == "segmented":
         sentences = read_segmented(path)

@@ -17,7 +17,7 @@ from benchmarks.common.systems import (
     Training,
     cpu_seconds,
 )
-from spacy_structreg.corpora.conllu import tagged_sentences
+from spacy_structreg.corpora.formats.conllu import tagged_sentences
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.tagging import Tagger

@@ -9,10 +9,16 @@ from typing import ClassVar
 
 from benchmarks.common.task import Task
 from benchmarks.tagging.systems import SYSTEMS
-from spacy_structreg.corpora.brackets import tagged_sentences as bracketed_sentences
-from spacy_structreg.corpora.conllu import NOTHING, Sentence, Word, tagged_sentences, write_conllu
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.pfr import read_tagged
+from spacy_structreg.corpora.any_format import find_format
+from spacy_structreg.corpora.formats.brackets import tagged_sentences as bracketed_sentences
+from spacy_structreg.corpora.formats.conllu import (
+    NOTHING,
+    Sentence,
+    Word,
+    tagged_sentences,
+    write_conllu,
+)
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.metrics.tagging import score_tagging
 
 __all__ = ["TAGGING", "Tagged", "Tagging", "read_sentences"]
@@ -26,7 +32,7 @@ def read_sentences(path: Path) -> list[Tagged]:
 
     Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
     """
-    form = guess_format(path)
+    form = find_format(path).name
     sentences: Iterable[Iterable[tuple[str, str]]]
     if form == "conllu":
         sentences = tagged_sentences(path)

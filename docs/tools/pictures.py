@@ -17,10 +17,10 @@ from statistics import median
 from types import SimpleNamespace
 from typing import Any
 
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.drawing import dependency_svg, span_svg, tree_svg
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.palette import COLORS, readable_on_dark
 
 TOP = Path(__file__).resolve().parents[2]

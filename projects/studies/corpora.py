@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from spacy_structreg.corpora.columns import read_columns
-from spacy_structreg.corpora.conllu import segmented_sentences, tagged_sentences
-from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
-from spacy_structreg.corpora.segmentation import read_segmented
+from spacy_structreg.corpora.formats.columns import read_columns
+from spacy_structreg.corpora.formats.conllu import segmented_sentences, tagged_sentences
+from spacy_structreg.corpora.formats.pfr import segmented_paragraphs
+from spacy_structreg.corpora.formats.segmented import read_segmented
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.splits import fold_bounds
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from spacy_structreg.cli.evaluate import GivenName
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
+from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions
 from spacy_structreg.corpora.palette import COLORS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def calibrate_command(
         Path | None,
         Opt("--plot", help="Picture of reliability to write (.svg, .png or .pdf); by matplotlib"),
     ] = None,
-    format: FormatOption = FormatName.auto,
+    format: FormatOption = AUTO,
     encoding: EncodingOption = "utf-8",
     head_rules: HeadRulesOption = None,
     force: ForceOption = False,

@@ -27,9 +27,9 @@ from spacy_structreg.cli.evaluate import GivenName, read_gold
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     SchemeName,
     Spaces,
 )
@@ -117,7 +117,7 @@ def compress_command(
             "evaluate --compare compares; if one would lose more, nothing is written",
         ),
     ] = 0.2,
-    format: FormatOption = FormatName.auto,
+    format: FormatOption = AUTO,
     encoding: EncodingOption = "utf-8",
     compounds: CompoundsOption = Compounds.parts,
     days: DaysOption = None,
@@ -202,7 +202,7 @@ def compress(
     gold = None
     if corpus is not None:
         options = options or CorpusOptions()
-        options = replace(options, format=find_format(corpus, options))
+        options = replace(options, format=find_format(corpus, options).name)
         parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
         docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
         compared = evaluate_docs(nlp, docs, settings, by_doc=True).tested

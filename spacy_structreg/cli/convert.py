@@ -27,12 +27,9 @@ from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
-    PARTIAL_SUFFIX,
-    TEXT_SUFFIXES,
-    TREEBANK_SUFFIXES,
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     SchemeName,
     Spaces,
 )
@@ -42,12 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "convert", "convert_command", "parse_percent"]
 
-# Of the files of a folder, those that are taken for brackets.
-BRACKET_SUFFIXES = (".bracket", ".mrg", ".fid", ".nw")
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
-GROUPED = (FormatName.columns, FormatName.conllu)
-"""The formats of which several sentences can make a Doc."""
 
 
 class Converted(NamedTuple):
@@ -76,7 +69,7 @@ def convert_command(
         ),
     ],
     *,
-    format: FormatOption = FormatName.auto,
+    format: FormatOption = AUTO,
     encoding: EncodingOption = "utf-8",
     spaces: Annotated[
         Spaces,
@@ -204,24 +197,21 @@ def convert(
     output exists (unless `force`), for another kind of output, if no sentence is left, and as
     `read_sentences`; OSError for files that cannot be read or written.
     """
-    from spacy_structreg.corpora.any_format import find_format, joined, write_sentences
+    from spacy_structreg.corpora.annotated import joined
+    from spacy_structreg.corpora.any_format import find_format, write_sentences, written_format
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
     options = options or CorpusOptions()
-    written = (*TEXT_SUFFIXES, *TREEBANK_SUFFIXES, PARTIAL_SUFFIX)
-    if output.suffix != ".spacy" and not output.name.lower().endswith(written):
-        raise ValueError(
-            f"{output}: name an output that ends in .spacy, in .conllu, in .txt for text, or in "
-            f"{PARTIAL_SUFFIX}"
-        )
+    if output.suffix != ".spacy":
+        written_format(output)
     inputs = [path for each in inputs for path in _files_of(each, options)]
     check_file(output, *inputs, force=force)
 
     def read() -> Iterator[AnnotatedSentence]:
         for path in inputs:
             sentences = read_sentences(path, options)
-            if group > 1 and find_format(path, options) not in GROUPED:
+            if group > 1 and not find_format(path, options).grouped:
                 raise ValueError(
                     f"{path}: --sentences-per-doc is for column files and CoNLL-U; leave the "
                     "option out"
@@ -257,12 +247,16 @@ def convert(
 
 
 def _files_of(path: Path, options: CorpusOptions) -> list[Path]:
-    """The files of a folder of brackets, by name; or the path, if it is anything else."""
-    if options.format is not FormatName.brackets or not path.is_dir():
+    """The files of a folder of a format that has such, by name; or the path, if it is none."""
+    from spacy_structreg.corpora.any_format import all_formats
+
+    format = all_formats().get(options.format)
+    if format is None or not format.folder_suffixes or not path.is_dir():
         return [path]
-    files = sorted(each for each in path.iterdir() if each.suffix in BRACKET_SUFFIXES)
+    files = sorted(each for each in path.iterdir() if each.suffix in format.folder_suffixes)
     if not files:
         raise ValueError(
-            f"{path} has no files of brackets ({', '.join(BRACKET_SUFFIXES)}); name the files"
+            f"{path} has no files of {format.name} ({', '.join(format.folder_suffixes)}); name the "
+            "files"
         )
     return files

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
+import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.corpora.any_format import all_formats
 from spacy_structreg.corpora.corpus_options import (
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     HeadRuleSet,
     SchemeName,
     parse_columns,
@@ -17,6 +19,7 @@ from spacy_structreg.corpora.corpus_options import (
 )
 
 __all__ = [
+    "FORMAT_METAVAR",
     "ColumnsOption",
     "CommentsOption",
     "CompoundsOption",
@@ -28,25 +31,34 @@ __all__ = [
     "PipelineArgument",
     "SchemeOption",
     "corpus_options",
+    "format_name",
 ]
 
 PipelineArgument: TypeAlias = Annotated[
     str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
 ]
 """The argument ``PIPELINE``."""
+
+
+def format_name(text: str) -> str:
+    """A name that `--format` takes. Raises typer.BadParameter for others."""
+    if text not in FORMAT_NAMES:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, FORMAT_NAMES))}")
+    return text
+
+
+FORMAT_NAMES: Final = (AUTO, *reversed(all_formats()))
+FORMAT_METAVAR: Final = f"<{'|'.join(FORMAT_NAMES)}>"
 FormatOption: TypeAlias = Annotated[
-    FormatName,
+    str,
     Opt(
         "--format",
         "-f",
-        help="segmented: one sentence a line, words separated by white space; brackets: trees of "
-        "the Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: "
-        "Universal Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; "
-        "partial: characters with | - or a space between each two: a word's end, none, unknown; "
-        "sighan: a file, or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs; "
-        "columns: a token a line, with what --columns names; classified: a text and its category "
-        "a line, between tabs or as JSON (.jsonl); auto: by the extension (.spacy, .conllu, .mrg, "
-        ".jsonl), else by --columns or the content",
+        parser=format_name,
+        metavar=FORMAT_METAVAR,
+        help="; ".join(f"{each.name}: {each.summary}" for each in reversed(all_formats().values()))
+        + f"; {AUTO}: by the extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or the "
+        "content",
     ),
 ]
 """The option ``--format``."""

@@ -23,7 +23,7 @@ from spacy_structreg.cli.corpus_arguments import (
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, SchemeName, Spaces
+from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions, SchemeName, Spaces
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -57,7 +57,7 @@ def correct_command(
     report: Annotated[
         Path | None, Opt("--report", "-o", help="JSON file to write the report to")
     ] = None,
-    format: FormatOption = FormatName.auto,
+    format: FormatOption = AUTO,
     encoding: EncodingOption = "utf-8",
     head_rules: HeadRulesOption = None,
     columns: ColumnsOption = None,

@@ -14,6 +14,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import (
+    FORMAT_METAVAR,
     ColumnsOption,
     CommentsOption,
     CompoundsOption,
@@ -25,14 +26,15 @@ from spacy_structreg.cli.corpus_arguments import (
     PipelineArgument,
     SchemeOption,
     corpus_options,
+    format_name,
 )
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     SchemeName,
     Spaces,
     split_part,
@@ -85,7 +87,7 @@ def evaluate_command(
             "(approximate randomization of sentences; Yeh 2000)",
         ),
     ] = None,
-    format: FormatOption = FormatName.auto,
+    format: FormatOption = AUTO,
     train: Annotated[
         Path | None,
         Opt(
@@ -95,8 +97,14 @@ def evaluate_command(
         ),
     ] = None,
     train_format: Annotated[
-        FormatName, Opt("--train-format", help="Format of the training corpus")
-    ] = FormatName.auto,
+        str,
+        Opt(
+            "--train-format",
+            parser=format_name,
+            metavar=FORMAT_METAVAR,
+            help="Format of the training corpus",
+        ),
+    ] = AUTO,
     output: Annotated[
         Path | None, Opt("--output", "-o", help="JSON file to write the figures to")
     ] = None,
@@ -181,7 +189,7 @@ def evaluate(
     given: GivenName = GivenName.text,
     compare: str | None = None,
     train: Path | None = None,
-    train_format: FormatName = FormatName.auto,
+    train_format: str = AUTO,
     output: Path | None = None,
     n_threads: int = 1,
     conventions: ConventionsName = ConventionsName.collins,
@@ -211,7 +219,7 @@ def evaluate(
 
     options = options or CorpusOptions()
     check_file(output, pipeline, compare, gold, train)
-    options = replace(options, format=find_format(gold, options))
+    options = replace(options, format=find_format(gold, options).name)
     nlp = load_pipeline(pipeline)
     other = None if compare is None else load_pipeline(compare)
     docs = read_gold(nlp, gold, options)
@@ -229,7 +237,7 @@ def evaluate(
     by_doc = other is not None
     scores = evaluate_docs(nlp, docs, settings, n_threads=n_threads, by_doc=by_doc)
     unscored: list[str] = []
-    if options.format is FormatName.brackets and options.head_rules is None:
+    if options.format == "brackets" and options.head_rules is None:
         unscored = without_trees(nlp, on_words=settings.given.words)
     report: dict[str, Any] = {
         **scores.figures,
@@ -239,7 +247,7 @@ def evaluate(
         "gold": gold.name,
         "given": given.value,
         "punctuation": None if punctuation is None else sorted(punctuation),
-        "format": options.format.value,
+        "format": options.format,
         "head_rules": None if options.head_rules is None else options.head_rules.value,
         "unscored": unscored,
         "part": options.part,
@@ -265,7 +273,7 @@ def read_gold(nlp: Language, gold: Path, options: CorpusOptions) -> list[Doc]:
     from spacy_structreg.pipeline.gold_docs import read_docs
 
     # Without spaces, column files of most languages are no texts.
-    is_columns = options.format is FormatName.columns
+    is_columns = options.format == "columns"
     options = replace(
         options,
         spans_key=labels_group(nlp),
@@ -334,7 +342,7 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
     """
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.corpora.files import line_encoding
-    from spacy_structreg.corpora.sighan import is_release, training_vocabulary
+    from spacy_structreg.corpora.formats.sighan import is_release, training_vocabulary
     from spacy_structreg.pipeline.gold_docs import read_sentences
 
     if options.part is not None and is_release(path):
@@ -344,8 +352,8 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
         return {"".join(word.split()) for word in listed} - {""}
     # Training sets are taken whole.
     whole = replace(options, days=None, part=None, compounds=Compounds.parts, head_rules=None)
-    whole = replace(whole, format=find_format(path, whole))
-    if whole.format is FormatName.pfr:
+    whole = replace(whole, format=find_format(path, whole).name)
+    if whole.format == "pfr":
         whole = replace(whole, compounds=options.compounds)
     words = (word for sentence in read_sentences(path, whole) for word in sentence.words)
     return {"".join(word.split()) for word in words} - {""}

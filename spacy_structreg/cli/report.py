@@ -17,7 +17,7 @@ from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.evaluate import named, write_report
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -164,7 +164,7 @@ def read_register(path: Path) -> list[AnnotatedSentence]:
     from spacy_structreg.corpora.text_variants import with_spaces
     from spacy_structreg.pipeline.gold_docs import read_sentences
 
-    options = CorpusOptions(format=FormatName.brackets, head_rules=HeadRuleSet.ctb)
+    options = CorpusOptions(format="brackets", head_rules=HeadRuleSet.ctb)
     return list(map(with_spaces, read_sentences(path, options)))
 
 

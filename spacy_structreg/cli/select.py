@@ -15,7 +15,7 @@ from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.conllu import Sentence
+    from spacy_structreg.corpora.formats.conllu import Sentence
 
 __all__ = ["select", "select_command"]
 
@@ -76,7 +76,7 @@ def select(
     beginning fits no sentence, if no sentence is left, and as `rest_of_treebank` and `read_conllu`;
     OSError for files that cannot be read or written.
     """
-    from spacy_structreg.corpora.conllu import read_conllu, write_conllu
+    from spacy_structreg.corpora.formats.conllu import read_conllu, write_conllu
     from spacy_structreg.corpora.splits import rest_of_treebank
 
     if beginnings is not None and not all(beginnings):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby, islice
+from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["AnnotatedSentence", "LabeledSpan", "Phrase"]
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.spacing import spaces_between
+
+__all__ = ["AnnotatedSentence", "LabeledSpan", "Phrase", "joined"]
 
 LabeledSpan: TypeAlias = tuple[int, int, str]
 """First word, first word after, label."""
@@ -36,7 +40,7 @@ class AnnotatedSentence(NamedTuple):
     span group of the chunks; None for the usual one. category: of the text.
     extra: the columns of a file that tasks have added, by their names.
     unknown: first word, first word after of stretches of words in which it is not known whether a
-    word ends between two of them (`corpora.partial_annotation`); None if all words are words.
+    word ends between two of them (`corpora.formats.partial`); None if all words are words.
     """
 
     words: list[str]
@@ -55,3 +59,74 @@ class AnnotatedSentence(NamedTuple):
     category: str | None = None
     extra: Mapping[str, list[str]] | None = None
     unknown: list[tuple[int, int]] | None = None
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[tuple[str, str]]) -> AnnotatedSentence:
+        """A sentence of words and tags."""
+        words, tags = map(list, zip(*pairs, strict=True))
+        return cls(words, tags)
+
+
+def joined(sentences: Iterable[AnnotatedSentence], size: int) -> Iterator[AnnotatedSentence]:
+    """Every `size` sentences of columns or CoNLL-U as one, which knows where they start.
+
+    Sentences with a tree and such without are not put together.
+    """
+    for _, alike in groupby(sentences, key=lambda sentence: sentence.heads is None):
+        while group := list(islice(alike, size)):
+            yield group[0] if len(group) == 1 else join(group)
+
+
+def join(group: Sequence[AnnotatedSentence]) -> AnnotatedSentence:
+    """Sentences of words, tags, trees and labeled spans as one; all have a tree, or none has."""
+    words = [word for each in group for word in each.words]
+    firsts = [0, *accumulate(len(each.words) for each in group)]
+
+    def flat(name: str) -> list[Any] | None:
+        columns = [getattr(each, name) for each in group]
+        if all(column is None for column in columns):
+            return None
+        # Of universal tags, a sentence may have none.
+        parts = zip(group, columns, strict=True)
+        return [value for each, column in parts for value in column or [""] * len(each.words)]
+
+    def spans(name: str) -> list[LabeledSpan] | None:
+        if getattr(group[0], name) is None:
+            return None
+        return [
+            (first + start, first + end, label)
+            for first, each in zip(firsts, group, strict=False)
+            for start, end, label in getattr(each, name)
+        ]
+
+    spaces = flat("spaces")
+    if spaces is not None:
+        # The last word of a sentence may not say that a space follows.
+        for last in (first - 1 for first in firsts[1:-1]):
+            spaces[last] = spaces[last] or spaces_between(words[last : last + 2])[0]
+    heads = None
+    if group[0].heads is not None:
+        heads = [
+            head if head == ROOT else first + head
+            for first, each in zip(firsts, group, strict=False)
+            for head in each.heads or ()
+        ]
+    return AnnotatedSentence(
+        words,
+        flat("tags"),
+        flat("pos"),
+        heads,
+        flat("deps"),
+        spaces=spaces,
+        starts=[index in firsts for index in range(len(words))],
+        bad_tree=any(each.bad_tree for each in group),
+        bad_pos=sum(each.bad_pos for each in group),
+        entities=spans("entities"),
+        chunks=spans("chunks"),
+        spans_key=group[0].spans_key,
+        extra={
+            name: [value for each in group for value in (each.extra or {})[name]]
+            for name in group[0].extra or ()
+        }
+        or None,
+    )

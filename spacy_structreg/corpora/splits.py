@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from types import MappingProxyType
 
-from spacy_structreg.corpora.conllu import Sentence
+from spacy_structreg.corpora.formats.conllu import Sentence
 
 __all__ = [
     "CTB_SPLITS",

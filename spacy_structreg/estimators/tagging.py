@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.estimators.explained_words import explained_tags

@@ -7,6 +7,7 @@ Doc has; what of it belongs to a task is read and written by the task (`pipeline
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora import any_format
 from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.any_format import find_format
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.pipeline.constituents.constituency_documents import word_bounds
@@ -70,7 +71,7 @@ def read_docs(path: Path, vocab: Vocab, options: CorpusOptions | None = None) ->
     Raises ValueError as `read_sentences`.
     """
     options = options or CorpusOptions()
-    if find_format(path, options) is FormatName.spacy:
+    if find_format(path, options).name == "spacy":
         yield from _with_words(path, vocab)
         return
     for sentence in read_sentences(path, options):
@@ -84,7 +85,7 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     Raises ValueError and OSError as `any_format.read_sentences`.
     """
     options = options or CorpusOptions()
-    if find_format(path, options) is FormatName.spacy:
+    if find_format(path, options).name == "spacy":
         for doc in _with_words(path, Vocab()):
             yield sentence_of_doc(doc, options.spans_key)
         return
@@ -104,7 +105,7 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
         doc = language().make_doc(text)
         return [token.text for token in doc], [bool(token.whitespace_) for token in doc]
 
-    yield from any_format.read_sentences(path, options, tokenize)
+    yield from any_format.read_sentences(path, replace(options, tokenize=tokenize))
 
 
 def _with_words(path: Path, vocab: Vocab) -> Iterator[Doc]:

@@ -150,8 +150,7 @@ def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
 
 def conllu_of(doc: Doc) -> str:
     """The sentences of a Doc in CoNLL-U."""
-    from spacy_structreg.corpora.any_format import treebank_sentences
-    from spacy_structreg.corpora.conllu import sentence_text
+    from spacy_structreg.corpora.formats.conllu import sentence_text, treebank_sentences
     from spacy_structreg.pipeline.gold_docs import sentence_of_doc
 
     tokens = visible_tokens(doc)

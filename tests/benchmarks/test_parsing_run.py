@@ -15,8 +15,8 @@ from benchmarks.common.run import main
 from benchmarks.common.worker import Worker
 from benchmarks.parsing.systems import SpacyParser, Udpipe
 from benchmarks.parsing.task import PARSING, jackknifed, retagged
-from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
 KNOWN = ("海鸥", "渔船", "灯塔", "码头"), ("飞过", "望着", "离开", "照亮")

@@ -19,8 +19,8 @@ from spacy_structreg.cli.evaluate import ConventionsName
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.annotated import AnnotatedSentence, Phrase
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import CONVENTIONS
 from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, write_phrases
@@ -153,7 +153,7 @@ def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> No
         ]  # fmt: skip
         assert second.constituents == [Phrase("VP", 0, 1, 0)]
     message = fails("convert", source, output, "--head-rules", "ctb", "--force")
-    assert "--head-rules is for the format brackets, but the file is read as sinica" in message
+    assert "--head-rules ctb is for the format brackets, but the file is read as sinica" in message
 
 
 def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu, write_conllu
+from spacy_structreg.corpora.formats.conllu import Sentence, Word, read_conllu, write_conllu
 
 Fails = Callable[..., str]
 GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")

@@ -14,9 +14,9 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.drawing import tree_svg
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.palette import readable_on_dark
 
 Invoke = Callable[..., Result]

@@ -248,7 +248,7 @@ def test_docs_keep_their_labels(folder: Path, invoke: Invoke, tmp_path: Path) ->
         ("a O\n", ["--columns", "word,lemma"], "--columns is 'word,lemma'"),
         ("a O\n", ["--columns", "text,word"], "--columns is 'text,word'"),
         ("a O\n", ["--format", "columns"], "name its columns, as in --columns word,tag,label"),
-        ("a b\n", ["--scheme", "bio"], "--scheme is for the format columns"),
+        ("a b\n", ["--scheme", "bio"], "--scheme bio is for the format columns"),
         ("a b\n", ["--comments", "#"], "--comments is for the format columns"),
         ("a b\n", ["-n", "2"], "--sentences-per-doc is for column files and CoNLL-U"),
         ("a\tb\n", ["--format", "classified", "--lang", "qq"], "spaCy has no language 'qq'"),

@@ -11,15 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.brackets import (
-    Tree,
-    escaped_word,
-    marks_entities,
-    plain_word,
-    read_brackets,
-    tagged_sentences,
-)
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.brackets import marks_entities, read_brackets, tagged_sentences
+from spacy_structreg.corpora.trees import Tree, escaped_word, plain_word
 
 LDC_FILE = """\
 <DOC>

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.conllu import (
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.formats.conllu import (
     MultiwordToken,
     Sentence,
     Word,
@@ -20,8 +22,6 @@ from spacy_structreg.corpora.conllu import (
     tagged_sentences,
     write_conllu,
 )
-from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.dependencies import DependencySentence
 
 
 def row(identity: str, form: str, head: str = "_", deprel: str = "_", misc: str = "_") -> str:

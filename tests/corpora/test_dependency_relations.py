@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets, trees_with_words
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentence
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS, RelationRules
+from spacy_structreg.corpora.formats.brackets import read_brackets, trees_with_words
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules
+from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
-from spacy_structreg.corpora.constituents import constituency_sentence, constituency_sentences
+from spacy_structreg.corpora.constituents import constituency_sentence
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, is_projective
+from spacy_structreg.corpora.formats.brackets import constituency_sentences, read_brackets
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
+from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 

@@ -12,13 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.pfr import (
-    Compound,
-    Paragraph,
-    read_pfr,
-    read_tagged,
-    segmented_paragraphs,
-)
+from spacy_structreg.corpora.formats.pfr import Compound, Paragraph, read_pfr, segmented_paragraphs
+from spacy_structreg.corpora.formats.tagged import read_tagged
 
 # Days of the month of the usual split of January 1998.
 DAYS = {"train": range(1, 25), "dev": range(25, 28), "test": range(28, 32)}

@@ -14,7 +14,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
-from spacy_structreg.corpora.conllu import Sentence, Word, write_conllu
+from spacy_structreg.corpora.formats.conllu import Sentence, Word, write_conllu
 from spacy_structreg.corpora.splits import fold_bounds
 
 PROJECTS = Path(__file__).parents[2] / "projects"

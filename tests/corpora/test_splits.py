@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.conllu import Sentence, Word
+from spacy_structreg.corpora.formats.conllu import Sentence, Word
 from spacy_structreg.corpora.splits import (
     CTB_SPLITS,
     fold_bounds,

@@ -11,9 +11,10 @@ import spacy
 from spacy.tokens import Doc
 from universal_tags import universal_tag
 
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.conllu import read_conllu
-from spacy_structreg.corpora.pfr import read_pfr, read_tagged
+from spacy_structreg.corpora.formats.brackets import tagged_sentences
+from spacy_structreg.corpora.formats.conllu import read_conllu
+from spacy_structreg.corpora.formats.pfr import read_pfr
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.tag_maps import (
     TAG_MAPS,
     WORD_RULES,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up_corpora import arrays_of, f_score
 
-from spacy_structreg.corpora.conllu import segmented_sentences
+from spacy_structreg.corpora.formats.conllu import segmented_sentences
 from spacy_structreg.estimators.segmentation.character_segmenter import (
     CharacterSegmenter,
     EpochReport,

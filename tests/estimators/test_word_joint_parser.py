@@ -16,8 +16,8 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import DependencySentence, single_trees
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import ARC_WEIGHTS, GuidedJointParser, GuidedJointTagger
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger

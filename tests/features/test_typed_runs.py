@@ -12,7 +12,7 @@ from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.brackets import tagged_sentences
+from spacy_structreg.corpora.formats.brackets import tagged_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
 from spacy_structreg.corpora.typed_runs import read_typed_runs

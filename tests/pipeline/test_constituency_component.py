@@ -21,8 +21,9 @@ from spacy.vocab import Vocab
 from thinc.api import Linear
 
 from spacy_structreg.about import MODEL_FILE
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.pipeline.constituents.constituency import StructregConstituency
 from spacy_structreg.pipeline.constituents.constituency_documents import (

@@ -15,9 +15,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.models.word_counts import WordCounts, is_han
 from spacy_structreg.pipeline.word_check import WordCheck

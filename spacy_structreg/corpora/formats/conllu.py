@@ -12,16 +12,24 @@ Source: universaldependencies.org/format.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Final, Literal
 
-from spacy_structreg.corpora.brackets import bracket_of
+from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
+from spacy_structreg.corpora.corpus_format import HALF, Format, share_of, universal_tags
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.formats.segmented import check_raw_lines
+from spacy_structreg.corpora.spacing import SPACED_HAN
+from spacy_structreg.corpora.trees import bracket_of
 
 __all__ = [
+    "FORMAT",
     "MultiwordToken",
     "Sentence",
     "Word",
@@ -30,6 +38,7 @@ __all__ = [
     "segmented_sentences",
     "sentence_text",
     "tagged_sentences",
+    "treebank_sentences",
     "write_conllu",
 ]
 
@@ -43,6 +52,7 @@ WORD_ID = re.compile(NUMBER)
 RANGE_ID = re.compile(f"({NUMBER})-({NUMBER})")
 EMPTY_ID = re.compile(rf"(0|{NUMBER})\.({NUMBER})")
 HEAD = re.compile(f"0|{NUMBER}")
+ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
 UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 COMMENT_VALUE = re.compile(r"#[ \t]*([^ \t=]+)[ \t]*=[ \t]*(.*)", re.DOTALL)
 
@@ -462,3 +472,145 @@ def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
             "columns must not hold tabs, and multi-word tokens must be in order and cover words"
         )
     return lines
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of CoNLL-U; raises as `read_conllu`.
+
+    The spaces are those of `SpaceAfter` (`Spaces.file`), or none (`Spaces.none`). `Spaces.auto`
+    follows the file, except when it never says `SpaceAfter=No` and yet has Han characters in words
+    next to each other: Chinese treebanks from before UD 2 are like that, and by the rule of the
+    format would have a space at every word boundary. A text whose spaces give its boundaries away
+    is refused in any case.
+    """
+    sentences = list(read_conllu(path, encoding=options.encoding))
+    keep = options.spaces is not Spaces.none
+    if options.spaces is Spaces.auto:
+        keep = says_where_no_space(sentences) or not any(map(is_spaced_out, sentences))
+    if keep:
+        check_spaces(path, sentences)
+    for sentence in sentences:
+        heads = tree_heads(sentence)
+        has_heads = any(head is not None for head in sentence.heads)
+        tags = [known(word.xpos) for word in sentence.words]
+        pos, bad_pos = universal_tags(known(word.upos) for word in sentence.words)
+        yield AnnotatedSentence(
+            sentence.forms,
+            tags if any(tags) else None,
+            pos,
+            heads,
+            None if heads is None else tree_relations(sentence),
+            treebank_spaces(sentence) if keep else None,
+            bad_tree=has_heads and heads is None,
+            bad_pos=bad_pos,
+        )
+
+
+def known(column: str) -> str:
+    """A column of CoNLL-U; "" for nothing."""
+    return "" if column == NOTHING else column
+
+
+def says_where_no_space(sentences: list[Sentence]) -> bool:
+    """True if a treebank ever says `SpaceAfter=No`."""
+    return any(
+        not all(word.space_after for word in sentence.words)
+        or not all(token.space_after for token in sentence.multiwords)
+        for sentence in sentences
+    )
+
+
+def is_spaced_out(sentence: Sentence) -> bool:
+    """True if the text of a sentence has a space between two Han characters."""
+    return SPACED_HAN.search(sentence.raw_text()) is not None
+
+
+def check_spaces(path: Path, sentences: list[Sentence]) -> None:
+    """Raise ValueError if the spaces of a treebank give its words away."""
+    try:
+        check_raw_lines((sentence.raw_text() for sentence in sentences), path)
+    except CorpusError as error:
+        # Its lines are sentences here.
+        raise ValueError(
+            f"{path}: by SpaceAfter, the text has a space between Han words in sentence "
+            f"{error.line} and many more, which gives word boundaries away; leave the spaces out "
+            "with --spaces none"
+        ) from error
+
+
+def treebank_spaces(sentence: Sentence) -> list[bool]:
+    """For each word, True if a space follows; none does within a multi-word token."""
+    spaces = [word.space_after for word in sentence.words]
+    for token in sentence.multiwords:
+        spaces[token.first - 1 : token.last] = [False] * (token.last - token.first)
+        spaces.insert(token.last - 1, token.space_after)
+    spaces[-1] = False
+    return spaces
+
+
+def tree_heads(sentence: Sentence) -> list[int] | None:
+    """The index of each word's head, `ROOT` for the root; None unless they are one tree.
+
+    That is: every word has a head and a relation, one word is the root, and there is no cycle.
+    Crossing arcs are allowed.
+    """
+    heads = [word.head - 1 for word in sentence.words if word.head is not None]
+    if len(heads) < len(sentence.words) or NOTHING in sentence.deprels:
+        return None
+    if heads.count(ROOT) != 1 or find_circle(heads):
+        return None
+    return heads
+
+
+def tree_relations(sentence: Sentence) -> list[str]:
+    """The relation of each word to its head; that of the root is ROOT, as spaCy has it."""
+    return ["ROOT" if word.head == 0 else word.deprel for word in sentence.words]
+
+
+def treebank_sentences(sentence: AnnotatedSentence) -> Iterator[Sentence]:
+    """The sentences of CoNLL-U for a sentence, of which a paragraph of several has several."""
+    n = len(sentence.words)
+    # Where there are spaces at all, one follows the sentence.
+    spaces = [*sentence.spaces[:-1], True] if sentence.spaces else [False] * n
+    firsts = [index for index, starts in enumerate(sentence.starts or [True]) if starts]
+    for first, end in pairwise([*firsts, n]):
+        rows = []
+        for index in range(first, end):
+            head = sentence.heads[index] if sentence.heads else None
+            dep = sentence.deps[index] if sentence.deps else ""
+            rows.append(
+                Word(
+                    sentence.words[index],
+                    upos=(sentence.pos[index] if sentence.pos else "") or NOTHING,
+                    xpos=(sentence.tags[index] if sentence.tags else "") or NOTHING,
+                    head=None if head is None else 0 if head == ROOT else head - first + 1,
+                    deprel="root" if head == ROOT else dep or NOTHING,
+                    misc=NOTHING if spaces[index] else "SpaceAfter=No",
+                )
+            )
+        yield Sentence(tuple(rows))
+
+
+def write(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+    """Write words, tags and trees; raises as `write_conllu`."""
+    write_conllu(path, chain.from_iterable(map(treebank_sentences, sentences)))
+
+
+def is_conllu(lines: Sequence[str]) -> bool:
+    """True if at least half of the rows have ten columns and an ID."""
+    rows = [line for line in lines if not line.startswith("#")]
+    return bool(rows) and share_of(ROW, rows) >= HALF
+
+
+FORMAT: Final = Format(
+    "conllu",
+    "Universal Dependencies",
+    rank=40,
+    read=read,
+    sniff=is_conllu,
+    suffixes=(".conllu",),
+    options=("spaces",),
+    grouped=True,
+    written_suffix=".conllu",
+    write=write,
+)

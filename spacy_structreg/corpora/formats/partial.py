@@ -13,14 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.corpus_format import MOST, Format
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 from spacy_structreg.corpora.sentences import sentence_ends
 
-__all__ = ["PartialSentence", "parse_partial", "read_partial", "write_partial"]
+__all__ = ["FORMAT", "PartialSentence", "parse_partial", "read_partial", "write_partial"]
 
 ASKED: Final = "?"
 MARKS: Final[dict[str, bool | None]] = {"|": True, "-": False, " ": None, ASKED: None}
@@ -290,3 +293,30 @@ def write_partial(
 def is_partial_line(line: str) -> bool:
     """True if a line has the form of a sentence, and says of one place at least what is there."""
     return LINE.fullmatch(line) is not None and any(mark in line for mark in "|-?")
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of a file, in pieces; raises as `read_partial`."""
+    for sentence in read_partial(path, encoding=options.encoding):
+        yield sentence.annotated()
+
+
+def write(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+    """Write the words and tags of sentences, as far as they are known."""
+    write_partial(
+        path,
+        (PartialSentence.of_words(each.words, each.tags, each.unknown or ()) for each in sentences),
+    )
+
+
+FORMAT: Final = Format(
+    "partial",
+    "characters with | - or a space between each two: a word's end, none, unknown",
+    rank=60,
+    read=read,
+    sniff=lambda lines: sum(map(is_partial_line, lines)) >= MOST * len(lines),
+    suffixes=(".partial",),
+    written_suffix=".partial",
+    write=write,
+    writes_unknown=True,
+)
