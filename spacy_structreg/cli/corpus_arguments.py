@@ -47,7 +47,9 @@ def format_name(text: str) -> str:
     return text
 
 
-FORMAT_NAMES: Final = (AUTO, *reversed(all_formats()))
+# The usual ones first.
+FORMATS: Final = [*all_formats().values()][::-1]
+FORMAT_NAMES: Final = (AUTO, *(each.name for each in FORMATS))
 FORMAT_METAVAR: Final = f"<{'|'.join(FORMAT_NAMES)}>"
 FormatOption: TypeAlias = Annotated[
     str,
@@ -56,7 +58,7 @@ FormatOption: TypeAlias = Annotated[
         "-f",
         parser=format_name,
         metavar=FORMAT_METAVAR,
-        help="; ".join(f"{each.name}: {each.summary}" for each in reversed(all_formats().values()))
+        help="; ".join(f"{each.name}: {each.summary}" for each in FORMATS)
         + f"; {AUTO}: by the extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or the "
         "content",
     ),

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import SENTENCES, release_files, write_archive, write_release
 
-from spacy_structreg.corpora.formats import sighan
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats import sighan
 from spacy_structreg.corpora.formats.sighan import (
     CORPORA,
     PARTS,
