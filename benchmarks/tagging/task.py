@@ -13,7 +13,7 @@ from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.formats.brackets import tagged_sentences as bracketed_sentences
 from spacy_structreg.corpora.formats.conllu import (
     NOTHING,
-    Sentence,
+    TreebankSentence,
     Word,
     tagged_sentences,
     write_conllu,
@@ -66,7 +66,7 @@ class Tagging(Task[Tagged, list[str], list[str]]):
         write_conllu(
             path,
             (
-                Sentence(
+                TreebankSentence(
                     tuple(
                         Word(word, blank, blank, tag, blank, None, blank, blank, blank)
                         for word, tag in sentence

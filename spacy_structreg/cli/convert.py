@@ -35,7 +35,7 @@ from spacy_structreg.corpora.corpus_options import (
 )
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.annotated import AnnotatedSentence
+    from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = ["Converted", "convert", "convert_command", "parse_percent"]
 
@@ -197,8 +197,8 @@ def convert(
     output exists (unless `force`), for another kind of output, if no sentence is left, and as
     `read_sentences`; OSError for files that cannot be read or written.
     """
-    from spacy_structreg.corpora.annotated import joined
     from spacy_structreg.corpora.any_format import find_format, write_sentences, written_format
+    from spacy_structreg.corpora.sentence import joined
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
@@ -208,7 +208,7 @@ def convert(
     inputs = [path for each in inputs for path in _files_of(each, options)]
     check_file(output, *inputs, force=force)
 
-    def read() -> Iterator[AnnotatedSentence]:
+    def read() -> Iterator[Sentence]:
         for path in inputs:
             sentences = read_sentences(path, options)
             if group > 1 and not find_format(path, options).grouped:
@@ -229,7 +229,7 @@ def convert(
             )
     counts = Converted(0, 0)
 
-    def counted() -> Iterator[AnnotatedSentence]:
+    def counted() -> Iterator[Sentence]:
         nonlocal counts
         for sentence in islice(read(), begin, end):
             counts = Converted(

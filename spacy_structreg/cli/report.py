@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_structreg.corpora.annotated import AnnotatedSentence
+    from spacy_structreg.corpora.sentence import Sentence
     from spacy_structreg.corpora.typed_runs import TypedRunCase
     from spacy_structreg.pipeline.task import Counts
 
@@ -159,7 +159,7 @@ def register_files(treebank: Path, part: TreebankPart) -> dict[str, Path]:
     return files
 
 
-def read_register(path: Path) -> list[AnnotatedSentence]:
+def read_register(path: Path) -> list[Sentence]:
     """The sentences of a file, with trees and heads, and the spaces of their texts."""
     from spacy_structreg.corpora.text_variants import with_spaces
     from spacy_structreg.pipeline.gold_docs import read_sentences
@@ -169,8 +169,8 @@ def read_register(path: Path) -> list[AnnotatedSentence]:
 
 
 def changed_texts(
-    sentences: Sequence[AnnotatedSentence],
-) -> dict[str, list[AnnotatedSentence] | str]:
+    sentences: Sequence[Sentence],
+) -> dict[str, list[Sentence] | str]:
     """The sentences as others would write them, by variant; or why there are none of one."""
     from spacy_structreg.corpora.text_variants import (
         half_width_punctuation,
@@ -180,7 +180,7 @@ def changed_texts(
     )
     from spacy_structreg.features.scripts import opencc_script
 
-    found: dict[str, list[AnnotatedSentence] | str] = {}
+    found: dict[str, list[Sentence] | str] = {}
     try:
         see = opencc_script("s2t", "this text", "go without").see
         found["traditional script"] = [rewritten(each, see) for each in sentences]
@@ -191,7 +191,7 @@ def changed_texts(
         ("without final punctuation", without_final_punctuation),
         ("without punctuation", without_punctuation),
     ):
-        found[name] = [each for each in map(change, sentences) if each.words]
+        found[name] = [each for each in map(change, sentences) if each is not None]
     return found
 
 
@@ -232,8 +232,8 @@ class Measured:
 
 def measure(
     nlp: Language,
-    registers: Mapping[str, Sequence[AnnotatedSentence]],
-    variants: Mapping[str, Sequence[AnnotatedSentence] | str],
+    registers: Mapping[str, Sequence[Sentence]],
+    variants: Mapping[str, Sequence[Sentence] | str],
     cases: Sequence[TypedRunCase],
 ) -> Measured:
     """Count what a pipeline gets right. Raises ValueError if it has not been trained."""
@@ -242,7 +242,7 @@ def measure(
     from spacy_structreg.pipeline.gold_docs import doc_of_sentence
     from spacy_structreg.pipeline.task import Counts
 
-    def annotated(sentences: Iterable[AnnotatedSentence]) -> list[tuple[Doc, Doc]]:
+    def annotated(sentences: Iterable[Sentence]) -> list[tuple[Doc, Doc]]:
         return annotate_texts(nlp, [doc_of_sentence(nlp.vocab, each) for each in sentences])
 
     pairs = annotated(each for register in registers.values() for each in register)

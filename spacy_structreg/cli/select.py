@@ -15,7 +15,7 @@ from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.formats.conllu import Sentence
+    from spacy_structreg.corpora.formats.conllu import TreebankSentence
 
 __all__ = ["select", "select_command"]
 
@@ -82,12 +82,12 @@ def select(
     if beginnings is not None and not all(beginnings):
         raise ValueError("--sent-id is empty, or has an empty part; leave out spare commas")
     check_file(output, *inputs, *exclude, force=force)
-    sentences: Iterator[Sentence] = chain.from_iterable(map(read_conllu, inputs))
+    sentences: Iterator[TreebankSentence] = chain.from_iterable(map(read_conllu, inputs))
     if exclude:
         sentences = rest_of_treebank(sentences, chain.from_iterable(map(read_conllu, exclude)))
     missing = set(beginnings or ())
 
-    def kept() -> Iterator[Sentence]:
+    def kept() -> Iterator[TreebankSentence]:
         n_kept = 0
         for sentence in sentences:
             identity = sentence.sent_id or ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Final
 
 from spacy_structreg.corpora import formats
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions, Spaces
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.formats.segmented import unsegmented
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.spacing import WORD
 
@@ -108,7 +108,7 @@ def _check_options(path: Path, format: Format, options: CorpusOptions) -> None:
             )
 
 
-def read_sentences(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read_sentences(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of a corpus of any format but spaCy's own.
 
     `Spaces.latin` puts spaces between Latin words alone, in every format; else they are those of
@@ -123,7 +123,7 @@ def read_sentences(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSent
         raise ValueError(f"{path}: Docs are read by pipeline.gold_docs; use that")
     for sentence in read(path, options):
         if options.spaces is Spaces.latin:
-            yield sentence._replace(spaces=latin_spaces(sentence.words))
+            yield replace(sentence, spaces=tuple(latin_spaces(sentence.words)))
         else:
             yield sentence
 
@@ -137,7 +137,7 @@ def written_format(path: Path) -> Format:
     raise ValueError(f"{path}: name an output that ends in .spacy, {' or '.join(endings)}")
 
 
-def write_sentences(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences in one step, by the name of the file.
 
     Raises ValueError for other names, for what the format cannot hold, and, but for partial
@@ -148,7 +148,7 @@ def write_sentences(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
     format.write(path, sentences if format.writes_unknown else map(_with_words, sentences))
 
 
-def _with_words(sentence: AnnotatedSentence) -> AnnotatedSentence:
+def _with_words(sentence: Sentence) -> Sentence:
     if sentence.unknown:
         able = sorted(each.written_suffix for each in all_formats().values() if each.writes_unknown)
         raise ValueError(

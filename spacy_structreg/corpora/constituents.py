@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence, Phrase
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
 from spacy_structreg.corpora.head_rules import HeadRules
+from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.corpora.trees import Tree
 
 __all__ = [
@@ -190,7 +190,7 @@ class ConstituencySentence:
         # No constituents: one word, white space aside.
         return leaves[next((at for at, word in enumerate(self.words) if word.strip()), 0)]
 
-    def dependencies(self) -> DependencySentence:
+    def dependencies(self) -> Sentence:
         """The dependency tree that the heads give.
 
         Labels are the relations; if they are not known, `root` and, else, `dep`.
@@ -199,7 +199,7 @@ class ConstituencySentence:
         relations = self.relations or tuple(
             ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads
         )
-        return DependencySentence(self.words, self.tags, heads, relations)
+        return Sentence(self.words, self.tags, heads, relations)
 
 
 def _shown(constituent: Constituent) -> str:
@@ -246,18 +246,18 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
     )
 
 
-def sentence_of_tree(tree: ConstituencySentence) -> AnnotatedSentence:
+def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
     """A phrase structure tree, with the dependency tree that its heads make."""
     heads = tree.heads()
     relations = tree.relations or [DEPENDENCY] * len(heads)
-    return AnnotatedSentence(
-        [*tree.words],
-        [*tree.tags],
-        heads=list(heads),
-        deps=[
+    return Sentence(
+        tree.words,
+        tree.tags,
+        heads,
+        tuple(
             "ROOT" if head == ROOT else relation
             for head, relation in zip(heads, relations, strict=True)
-        ],
+        ),
         constituents=[
             Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents
         ],

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_options import CorpusOptions
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import WORD
 
 __all__ = ["HALF", "MOST", "UNIVERSAL_TAGS", "Format", "share_of", "tokens_of", "universal_tags"]
 
-Reader: TypeAlias = Callable[[Path, CorpusOptions], Iterator[AnnotatedSentence]]
-Writer: TypeAlias = Callable[[Path, Iterable[AnnotatedSentence]], None]
+Reader: TypeAlias = Callable[[Path, CorpusOptions], Iterator[Sentence]]
+Writer: TypeAlias = Callable[[Path, Iterable[Sentence]], None]
 
 COMPRESSED: Final = ("", ".gz", ".xz")
 
@@ -88,8 +88,8 @@ def tokens_of(lines: Iterable[str]) -> list[str]:
     return [token for line in lines for token in WORD.findall(line)]
 
 
-def universal_tags(tags: Iterable[str]) -> tuple[list[str] | None, int]:
-    """Universal tags without those of other names; None if there are none. How many were others."""
+def universal_tags(tags: Iterable[str]) -> tuple[tuple[str, ...], int]:
+    """Universal tags, "" for those of other names; none if all are. The number of the others."""
     found = list(tags)
-    pos = [tag if tag in UNIVERSAL_TAGS else "" for tag in found]
-    return pos if any(pos) else None, sum(a != b for a, b in zip(found, pos, strict=True))
+    pos = tuple(tag if tag in UNIVERSAL_TAGS else "" for tag in found)
+    return pos if any(pos) else (), sum(a != b for a, b in zip(found, pos, strict=True))

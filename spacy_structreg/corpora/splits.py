@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from types import MappingProxyType
 
-from spacy_structreg.corpora.formats.conllu import Sentence
+from spacy_structreg.corpora.formats.conllu import TreebankSentence
 
 __all__ = [
     "CTB_SPLITS",
@@ -81,8 +81,8 @@ def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:
 
 
 def rest_of_treebank(
-    treebank: Iterable[Sentence], held_out: Iterable[Sentence]
-) -> Iterator[Sentence]:
+    treebank: Iterable[TreebankSentence], held_out: Iterable[TreebankSentence]
+) -> Iterator[TreebankSentence]:
     """The sentences of a whole treebank that are not held out, by their `sent_id`.
 
     The official training set of UD English EWT is the rest of its genre files beside the
@@ -106,7 +106,7 @@ def rest_of_treebank(
         )
 
 
-def _add_id(sentence: Sentence, known: set[str]) -> str:
+def _add_id(sentence: TreebankSentence, known: set[str]) -> str:
     identity = sentence.sent_id
     if identity is None:
         raise ValueError(f"a sentence has no sent_id: {sentence.raw_text()[:40]!r}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.sentence import LabeledSpan
 
 __all__ = ["EMPTY_TAG", "FLAT", "Tree", "bracket_of", "escaped_word", "plain_word"]
 

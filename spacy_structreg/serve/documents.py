@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,6 @@ def conllu_of(doc: Doc) -> str:
     # Which spaCy makes anew whenever it is asked for.
     text = doc.text
     ends = [token.idx + len(token) for token in tokens]
-    spaces = [text[end : end + 1].isspace() for end in ends]
-    sentence = sentence_of_doc(doc)._replace(spaces=spaces)
+    spaces = tuple(text[end : end + 1].isspace() for end in ends)
+    sentence = replace(sentence_of_doc(doc), spaces=spaces)
     return "".join(sentence_text(each) for each in treebank_sentences(sentence))

@@ -19,10 +19,10 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.convert import convert, parse_percent
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_days
 from spacy_structreg.corpora.formats import conllu
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.readers import create_corpus
 
@@ -246,7 +246,7 @@ def test_converting_keeps_the_words(
             assert convert([source], output, options)[:2] == (len(corpus), sum(map(len, corpus)))
             as_written = "segmented" if output is as_text else "spacy"
             written = read_sentences(output, CorpusOptions(as_written))
-            assert [sentence.words for sentence in written] == corpus
+            assert [list(sentence.words) for sentence in written] == corpus
         assert words_of(docs_of(binary)) == corpus
     tags = [[token.tag_ for token in doc] for doc in docs_of(folder / "c.spacy")]
     assert tags == [[f"T{i}" for i in range(len(line))] for line in corpus]
@@ -365,9 +365,7 @@ def test_docs_lose_their_white_space(tmp_path: Path) -> None:
         Doc(vocab),
     ]
     DocBin(docs=docs).to_disk(tmp_path / "corpus.spacy")
-    assert list(read_sentences(tmp_path / "corpus.spacy")) == [
-        AnnotatedSentence(["iPhone", "14Pro", "好"], None)
-    ]
+    assert list(read_sentences(tmp_path / "corpus.spacy")) == [Sentence(("iPhone", "14Pro", "好"))]
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"not zlib at all" * 9, b"x\x9c\x03\x00\x00\x00"])
@@ -514,9 +512,11 @@ def test_a_tree_is_what_leads_to_one_root(column: list[int | None]) -> None:
             word = head
         return False
 
-    sentence = conllu.Sentence(tuple(conllu.Word("x", head=head, deprel="d") for head in column))
+    sentence = conllu.TreebankSentence(
+        tuple(conllu.Word("x", head=head, deprel="d") for head in column)
+    )
     is_tree = column.count(0) == 1 and all(map(leads_to_root, range(1, len(column) + 1)))
-    expected = [(head or 0) - 1 for head in column]
+    expected = tuple((head or 0) - 1 for head in column)
     assert conllu.tree_heads(sentence) == (expected if is_tree else None)
     if is_tree:
         heads = [i if head == -1 else head for i, head in enumerate(expected)]

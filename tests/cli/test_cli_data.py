@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.formats.conllu import Sentence, Word, read_conllu, write_conllu
+from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, read_conllu, write_conllu
 
 Fails = Callable[..., str]
 GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
@@ -179,7 +179,9 @@ def write_treebank(path: str, *identities: str | None) -> None:
     write_conllu(
         path,
         [
-            Sentence((Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ())
+            TreebankSentence(
+                (Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ()
+            )
             for each in identities
         ],
     )

@@ -194,9 +194,9 @@ def test_comments_and_spaces(tmp_path: Path, invoke: Invoke) -> None:
     assert docs_of(tmp_path / "a.spacy")[0].text == "李明likes、x"
     read = CorpusOptions(columns=("word",), spaces=Spaces.none)
     plain = write(tmp_path / "b.col", "Mira\nsails\n")
-    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [None]
+    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [()]
     spaced = CorpusOptions(columns=("word",))
-    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [[True, False]]
+    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [(True, False)]
 
 
 def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:

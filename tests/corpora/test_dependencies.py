@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora.dependencies import (
     ROOT,
-    DependencySentence,
     Parse,
     find_circle,
     is_projective,
     projectivize,
 )
+from spacy_structreg.corpora.sentence import Sentence
 
 
 def climbs_to(word: int, head: int, heads: Sequence[int | None]) -> bool:
@@ -176,9 +176,9 @@ def sentence(
     words: str = "我 爱 她",
     heads: tuple[int | None, ...] = (1, ROOT, 1),
     labels: tuple[str | None, ...] = ("nsubj", "root", "obj"),
-) -> DependencySentence:
+) -> Sentence:
     parts = tuple(words.split(" "))
-    return DependencySentence(parts, ("PN", "VV", "PN"), heads, labels)
+    return Sentence(parts, ("PN", "VV", "PN"), heads, labels)
 
 
 def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
@@ -191,7 +191,7 @@ def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
 @pytest.mark.parametrize(
     ("heads", "fault"),
     [
-        ((1, -1), "3 tags, 2 heads and 3 labels for 3 words"),
+        ((1, -1), "2 heads for 3 words"),
         ((1, -1, 3), "the head 3 of word 2 is none of its 3 words"),
         ((1, -2, 1), "the head -2 of word 1 is none"),
         ((0, -1, 1), "word 0 is its own head; that of a root is -1"),
@@ -208,7 +208,7 @@ def test_heads_that_are_no_tree_are_refused_with_the_sentence(
 
 def test_sentences_without_words_and_empty_words_are_refused() -> None:
     with pytest.raises(ValueError, match="without words"):
-        DependencySentence((), (), (), ())
+        Sentence((), (), (), ())
     with pytest.raises(ValueError, match="word 1 is empty"):
         sentence("我  她")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.formats.conllu import Sentence, Word
+from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word
 from spacy_structreg.corpora.splits import (
     CTB_SPLITS,
     fold_bounds,
@@ -14,8 +14,10 @@ from spacy_structreg.corpora.splits import (
 )
 
 
-def sentence(identity: str | None) -> Sentence:
-    return Sentence((Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",))
+def sentence(identity: str | None) -> TreebankSentence:
+    return TreebankSentence(
+        (Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",)
+    )
 
 
 class TestFolds:

@@ -14,7 +14,7 @@ from joblib import parallel_config
 from labeled import named_sentences
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
@@ -33,7 +33,7 @@ NAMES = tuple(
 )
 ARCS = tuple(
     [
-        DependencySentence(
+        Sentence(
             tuple(line),
             tuple(str(len(word)) for word in line),
             tuple(range(-1, len(line) - 1)),

@@ -172,7 +172,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg",
         "spacy_structreg.about",
         "spacy_structreg.corpora",
-        "spacy_structreg.corpora.annotated",
+        "spacy_structreg.corpora.sentence",
         "spacy_structreg.corpora.corpus_options",
         "spacy_structreg.corpora.dependencies",
         "spacy_structreg.pipeline",

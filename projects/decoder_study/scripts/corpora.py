@@ -13,9 +13,9 @@ from studies.corpora import read_parts, reader
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
 from spacy_structreg.estimators.tagging import with_found_tags
@@ -48,7 +48,7 @@ class Part:
         return list(map("".join, self.words))
 
     @cached_property
-    def with_found_tags(self) -> list[DependencySentence]:
+    def with_found_tags(self) -> list[Sentence]:
         """Trees with tags by taggers of other folds."""
         return with_found_tags(self.gold)[0]
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.constituents import (
     ConstituencySentence,
     constituency_sentence,
@@ -22,6 +21,7 @@ from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRuleName, HeadRules, head_rules
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.trees import Tree, plain_word
 
 __all__ = [
@@ -243,7 +243,7 @@ def constituency_sentences(
         raise CorpusError(path, 1, "all sentences of the file are FLAT, without phrases")
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the words and tags of trees in brackets, and entities if the file marks any.
 
     With head rules, trees that are not flat have their constituents and heads, too.
@@ -254,10 +254,10 @@ def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
     for tree in trees_with_words(path, encoding=encoding):
         parsed = None if rules is None else constituency_sentence(tree, rules)
         if parsed is None:
-            sentence = AnnotatedSentence.of_pairs(tree.without_function_tags().tagged_words())
+            sentence = Sentence.of_pairs(tree.without_function_tags().tagged_words())
         else:
             sentence = sentence_of_tree(parsed)
-        yield sentence._replace(entities=tree.entities() if marked else None)
+        yield replace(sentence, entities=tree.entities() if marked else None)
 
 
 FORMAT: Final = Format(

@@ -12,12 +12,12 @@ from typing import Final
 
 import srsly  # type: ignore[import-untyped]
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import SKIPPED, CorpusOptions
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.formats.columns import read_columns
+from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = ["CATEGORY", "FORMAT", "JSON_SUFFIXES", "TEXT", "is_json", "read_classified"]
 
@@ -113,12 +113,12 @@ def _is_encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield classified texts, in words of a tokenizer; raises as `read_classified`."""
     columns = options.columns or (TEXT, CATEGORY)
     for text, category in read_classified(path, columns, encoding=options.encoding):
         words, spaces = options.tokenize(text)
-        yield AnnotatedSentence(words, spaces=spaces, category=category)
+        yield Sentence(tuple(words), spaces=tuple(spaces), category=category)
 
 
 FORMAT: Final = Format(

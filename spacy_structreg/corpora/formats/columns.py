@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown, warn_of_digits
 from spacy_structreg.corpora.corpus_format import Format, universal_tags
 from spacy_structreg.corpora.corpus_options import (
@@ -28,6 +27,7 @@ from spacy_structreg.corpora.corpus_options import (
 )
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import spaces_between
 from spacy_structreg.corpora.trees import bracket_of
 
@@ -260,7 +260,7 @@ def _check_row(row: Sequence[str], n_columns: int, separator: Separator) -> None
         raise ValueError(f"the token {row!r:.60} begins as the start of a document; change it")
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of a column file.
 
     Raises ValueError if the options name no columns, for labels that stand for no spans, and as
@@ -276,7 +276,7 @@ def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
     ]
     scheme = find_scheme(path, corpus, options.scheme) if LABEL in kept else None
     for columns in corpus:
-        words = list(columns[WORD])
+        words = columns[WORD]
         spans = None
         if scheme is not None:
             try:
@@ -284,11 +284,11 @@ def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from error
         pos, bad_pos = universal_tags(columns.get("pos", ()))
-        yield AnnotatedSentence(
+        yield Sentence(
             words,
-            list(columns["tag"]) if "tag" in columns else None,
-            pos,
-            spaces=None if options.spaces is Spaces.none else spaces_between(words),
+            columns.get("tag", ()),
+            pos=pos,
+            spaces=() if options.spaces is Spaces.none else tuple(spaces_between(words)),
             bad_pos=bad_pos,
             entities=spans if options.spans_key is None else None,
             chunks=None if options.spans_key is None else spans,

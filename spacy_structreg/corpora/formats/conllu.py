@@ -13,25 +13,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, Literal
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.corpus_format import HALF, Format, share_of, universal_tags
 from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
+from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 from spacy_structreg.corpora.formats.segmented import check_raw_lines
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import SPACED_HAN
 from spacy_structreg.corpora.trees import bracket_of
 
 __all__ = [
     "FORMAT",
     "MultiwordToken",
-    "Sentence",
+    "TreebankSentence",
     "Word",
     "dependency_sentences",
     "read_conllu",
@@ -111,7 +111,7 @@ class MultiwordToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class TreebankSentence:
     """A sentence of a treebank.
 
     words: the syntactic words; the word with ID i is `words[i - 1]`.
@@ -287,7 +287,7 @@ class _SentenceReader:
             )
         self.last_empty = node
 
-    def finish(self, number: int) -> Sentence:
+    def finish(self, number: int) -> TreebankSentence:
         """The sentence; `number` is the line that ends it."""
         if not self.words:
             raise self.error(
@@ -307,10 +307,10 @@ class _SentenceReader:
                 f"the multi-word token {token.first}-{token.last} is out of range; the sentence "
                 f"has {n_words} words",
             )
-        return Sentence(tuple(self.words), tuple(self.multiwords), tuple(self.comments))
+        return TreebankSentence(tuple(self.words), tuple(self.multiwords), tuple(self.comments))
 
 
-def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]:
+def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[TreebankSentence]:
     """Yield the sentences of a file one by one; see `read_lines` for files and encodings.
 
     Comments and the blank line at the end of the file may be missing; further blank lines (of
@@ -325,7 +325,7 @@ def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]
         yield sentence
 
 
-def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[Sentence, list[int]]]:
+def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[TreebankSentence, list[int]]]:
     """The sentences of a file, each with the line numbers of its words."""
     sentence = _SentenceReader(path)
     any_sentence = False
@@ -370,7 +370,7 @@ def tagged_sentences(
 
 def dependency_sentences(
     path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
-) -> Iterator[DependencySentence]:
+) -> Iterator[Sentence]:
     """Yield the words of each sentence with their tags, heads and relations.
 
     column: as of `tagged_sentences`. Heads and relations that are not annotated (`_`) are None; a
@@ -388,7 +388,7 @@ def dependency_sentences(
                 lines[circle[0]],
                 f"the heads of the words {words} go in a circle; correct one of them",
             )
-        yield DependencySentence(
+        yield Sentence(
             tuple(sentence.forms),
             tuple(_tags(sentence, column, path, number)),
             tuple(heads),
@@ -396,7 +396,7 @@ def dependency_sentences(
         )
 
 
-def _tags(sentence: Sentence, column: str, path: StrPath, number: int) -> list[str]:
+def _tags(sentence: TreebankSentence, column: str, path: StrPath, number: int) -> list[str]:
     """The tags of a sentence, which is the `number`th of the file; see `tagged_sentences`."""
     if column not in ("xpos", "upos"):
         raise ValueError(f"{column!r} is no column of tags; take xpos or upos")
@@ -411,7 +411,9 @@ def _tags(sentence: Sentence, column: str, path: StrPath, number: int) -> list[s
     return tags
 
 
-def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> int:
+def write_conllu(
+    path: StrPath, sentences: Iterable[TreebankSentence], *, encoding: str = "utf-8"
+) -> int:
     """Write sentences so that `read_conllu` reads them back equal; return their number.
 
     The file is written in one step (`replace_text`). Raises ValueError for no sentences, and for a
@@ -428,7 +430,7 @@ def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str 
     return count
 
 
-def sentence_text(sentence: Sentence, index: int = 0) -> str:
+def sentence_text(sentence: TreebankSentence, index: int = 0) -> str:
     """The lines of a sentence, with the blank one that ends it.
 
     index: its number, from 0, for errors. Raises ValueError as `write_conllu`.
@@ -436,7 +438,7 @@ def sentence_text(sentence: Sentence, index: int = 0) -> str:
     return "".join(f"{line}\n" for line in [*_sentence_lines(sentence, index), ""])
 
 
-def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
+def _sentence_lines(sentence: TreebankSentence, index: int) -> list[str]:
     """The lines of a sentence, checked to be read back as the sentence; `index` counts from 0."""
     lines = list(sentence.comments)
     covering = {token.first: token for token in sentence.multiwords}
@@ -474,7 +476,7 @@ def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
     return lines
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of CoNLL-U; raises as `read_conllu`.
 
     The spaces are those of `SpaceAfter` (`Spaces.file`), or none (`Spaces.none`). `Spaces.auto`
@@ -492,15 +494,15 @@ def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
     for sentence in sentences:
         heads = tree_heads(sentence)
         has_heads = any(head is not None for head in sentence.heads)
-        tags = [known(word.xpos) for word in sentence.words]
+        tags = tuple(known(word.xpos) for word in sentence.words)
         pos, bad_pos = universal_tags(known(word.upos) for word in sentence.words)
-        yield AnnotatedSentence(
-            sentence.forms,
-            tags if any(tags) else None,
+        yield Sentence(
+            tuple(sentence.forms),
+            tags if any(tags) else (),
+            heads or (),
+            () if heads is None else tree_relations(sentence),
             pos,
-            heads,
-            None if heads is None else tree_relations(sentence),
-            treebank_spaces(sentence) if keep else None,
+            tuple(treebank_spaces(sentence)) if keep else (),
             bad_tree=has_heads and heads is None,
             bad_pos=bad_pos,
         )
@@ -511,7 +513,7 @@ def known(column: str) -> str:
     return "" if column == NOTHING else column
 
 
-def says_where_no_space(sentences: list[Sentence]) -> bool:
+def says_where_no_space(sentences: list[TreebankSentence]) -> bool:
     """True if a treebank ever says `SpaceAfter=No`."""
     return any(
         not all(word.space_after for word in sentence.words)
@@ -520,12 +522,12 @@ def says_where_no_space(sentences: list[Sentence]) -> bool:
     )
 
 
-def is_spaced_out(sentence: Sentence) -> bool:
+def is_spaced_out(sentence: TreebankSentence) -> bool:
     """True if the text of a sentence has a space between two Han characters."""
     return SPACED_HAN.search(sentence.raw_text()) is not None
 
 
-def check_spaces(path: Path, sentences: list[Sentence]) -> None:
+def check_spaces(path: Path, sentences: list[TreebankSentence]) -> None:
     """Raise ValueError if the spaces of a treebank give its words away."""
     try:
         check_raw_lines((sentence.raw_text() for sentence in sentences), path)
@@ -538,7 +540,7 @@ def check_spaces(path: Path, sentences: list[Sentence]) -> None:
         ) from error
 
 
-def treebank_spaces(sentence: Sentence) -> list[bool]:
+def treebank_spaces(sentence: TreebankSentence) -> list[bool]:
     """For each word, True if a space follows; none does within a multi-word token."""
     spaces = [word.space_after for word in sentence.words]
     for token in sentence.multiwords:
@@ -548,7 +550,7 @@ def treebank_spaces(sentence: Sentence) -> list[bool]:
     return spaces
 
 
-def tree_heads(sentence: Sentence) -> list[int] | None:
+def tree_heads(sentence: TreebankSentence) -> tuple[int, ...] | None:
     """The index of each word's head, `ROOT` for the root; None unless they are one tree.
 
     That is: every word has a head and a relation, one word is the root, and there is no cycle.
@@ -559,39 +561,43 @@ def tree_heads(sentence: Sentence) -> list[int] | None:
         return None
     if heads.count(ROOT) != 1 or find_circle(heads):
         return None
-    return heads
+    return tuple(heads)
 
 
-def tree_relations(sentence: Sentence) -> list[str]:
+def tree_relations(sentence: TreebankSentence) -> tuple[str, ...]:
     """The relation of each word to its head; that of the root is ROOT, as spaCy has it."""
-    return ["ROOT" if word.head == 0 else word.deprel for word in sentence.words]
+    return tuple("ROOT" if word.head == 0 else word.deprel for word in sentence.words)
 
 
-def treebank_sentences(sentence: AnnotatedSentence) -> Iterator[Sentence]:
+def treebank_sentences(sentence: Sentence) -> Iterator[TreebankSentence]:
     """The sentences of CoNLL-U for a sentence, of which a paragraph of several has several."""
     n = len(sentence.words)
-    # Where there are spaces at all, one follows the sentence.
-    spaces = [*sentence.spaces[:-1], True] if sentence.spaces else [False] * n
+    if sentence.spaces:
+        # Where there are spaces at all, one follows the sentence.
+        sentence = replace(sentence, spaces=(*sentence.spaces[:-1], True))
     firsts = [index for index, starts in enumerate(sentence.starts or [True]) if starts]
     for first, end in pairwise([*firsts, n]):
-        rows = []
-        for index in range(first, end):
-            head = sentence.heads[index] if sentence.heads else None
-            dep = sentence.deps[index] if sentence.deps else ""
-            rows.append(
+        part = sentence.part(first, end)
+        nothing = (None,) * (end - first)
+        columns = (part.tags, part.pos, part.heads, part.labels, part.spaces)
+        yield TreebankSentence(
+            tuple(
                 Word(
-                    sentence.words[index],
-                    upos=(sentence.pos[index] if sentence.pos else "") or NOTHING,
-                    xpos=(sentence.tags[index] if sentence.tags else "") or NOTHING,
-                    head=None if head is None else 0 if head == ROOT else head - first + 1,
-                    deprel="root" if head == ROOT else dep or NOTHING,
-                    misc=NOTHING if spaces[index] else "SpaceAfter=No",
+                    word,
+                    upos=pos or NOTHING,
+                    xpos=tag or NOTHING,
+                    head=None if head is None else head + 1,
+                    deprel="root" if head == ROOT else label or NOTHING,
+                    misc=NOTHING if space else "SpaceAfter=No",
+                )
+                for word, tag, pos, head, label, space in zip(
+                    part.words, *(column or nothing for column in columns), strict=True
                 )
             )
-        yield Sentence(tuple(rows))
+        )
 
 
-def write(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write words, tags and trees; raises as `write_conllu`."""
     write_conllu(path, chain.from_iterable(map(treebank_sentences, sentences)))
 

@@ -17,15 +17,15 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.corpus_format import MOST, Format, share_of, tokens_of
 from spacy_structreg.corpora.corpus_options import Compounds, CorpusOptions
 from spacy_structreg.corpora.formats.tagged import TAG, split_token, token_lines
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import split_words
 
 __all__ = [
@@ -202,15 +202,15 @@ def segmented_paragraphs(
         yield paragraph.words(merge=merge)
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the paragraphs of PFR; raises as `read_pfr`, and if none is of the days asked for."""
     any_paragraph = False
     merge = options.compounds is Compounds.merged
     for paragraph in read_pfr(path, days=options.days, encoding=options.encoding):
-        sentence = AnnotatedSentence.of_pairs(paragraph.tagged_words(merge=merge))
-        starts = [i == 0 for part in split_words(sentence.words) for i, _ in enumerate(part)]
+        sentence = Sentence.of_pairs(paragraph.tagged_words(merge=merge))
+        starts = (i == 0 for part in split_words(sentence.words) for i, _ in enumerate(part))
         any_paragraph = True
-        yield sentence._replace(starts=starts)
+        yield replace(sentence, starts=tuple(starts))
     if not any_paragraph:
         raise ValueError(f"{path}: no paragraph of the days asked for; name other days")
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, logger, warn_of_digits
 from spacy_structreg.corpora.corpus_format import HALF, Format, share_of
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import HAN_PAIR, SPACED_HAN, WORD
 
 __all__ = [
@@ -195,12 +195,13 @@ def check_raw_lines(lines: Iterable[str], file: StrPath) -> None:
         )
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of segmented text; raises as `read_segmented`."""
-    yield from map(AnnotatedSentence, read_segmented(path, encoding=options.encoding))
+    for words in read_segmented(path, encoding=options.encoding):
+        yield Sentence(tuple(words))
 
 
-def write(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write the words of sentences; raises as `write_segmented`."""
     write_segmented(path, (sentence.words for sentence in sentences))
 

@@ -25,13 +25,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.archives import member_blocks, open_archive
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions, split_part
 from spacy_structreg.corpora.files import line_encoding, read_lines
 from spacy_structreg.corpora.formats.segmented import read_segmented
+from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = [
     "CORPORA",
@@ -245,12 +245,14 @@ def find_part(path: Path, options: CorpusOptions) -> SighanFile:
     return found if original is None else replace(found, encoding=options.encoding)
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of a part of a release, or of a file of its form."""
     if is_release(path):
-        yield from map(AnnotatedSentence, find_part(path, options).sentences())
+        sentences = find_part(path, options).sentences()
     else:
-        yield from map(AnnotatedSentence, read_segmented(path, encoding=options.encoding))
+        sentences = read_segmented(path, encoding=options.encoding)
+    for words in sentences:
+        yield Sentence(tuple(words))
 
 
 def is_named(path: Path, options: CorpusOptions) -> bool:

@@ -22,12 +22,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent, sentence_of_tree
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.corpus_format import MOST, Format, share_of
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = ["FORMAT", "sinica_sentences"]
 
@@ -164,7 +164,7 @@ def sinica_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Cons
         )
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the trees of a file; raises as `sinica_sentences`."""
     yield from map(sentence_of_tree, sinica_sentences(path, encoding=options.encoding))
 

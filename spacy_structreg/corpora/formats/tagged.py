@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.corpus_format import MOST, Format, share_of, tokens_of
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import check_line_end, read_lines
 from spacy_structreg.corpora.formats.segmented import UNWRITABLE
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import WORD
 from spacy_structreg.corpora.trees import bracket_of
 
@@ -74,9 +74,9 @@ def _check_separator(separator: str) -> None:
         raise ValueError(f"{separator!r} cannot separate words from tags; use / or _")
 
 
-def read(path: Path, options: CorpusOptions) -> Iterator[AnnotatedSentence]:
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     """Yield the sentences of tagged text; raises as `read_tagged`."""
-    yield from map(AnnotatedSentence.of_pairs, read_tagged(path, encoding=options.encoding))
+    yield from map(Sentence.of_pairs, read_tagged(path, encoding=options.encoding))
 
 
 FORMAT: Final = Format(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from spacy.tokens import Doc
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.classification.classification_scorer import score_categories_of_docs
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.setting_texts import config_block
@@ -82,7 +82,7 @@ class Classification(PipelineTask):
         """The category of a Doc, if it has one alone."""
         return {"category": sole_category(doc)}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Write the category."""
         if sentence.category is not None:
             doc.cats = {sentence.category: 1.0}

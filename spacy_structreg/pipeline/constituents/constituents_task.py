@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
@@ -123,7 +123,7 @@ class Constituents(DrawnTask):
         """The constituents of the usual span group. Raises ValueError as `read_phrases`."""
         return {"constituents": read_phrases(doc)}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Put the constituents into the usual span group."""
         if sentence.constituents is not None:
             write_phrases(doc, sentence.constituents)

@@ -13,7 +13,8 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import (
     N_THREADS,
     check_setting,
@@ -168,7 +169,7 @@ class StructregParser(TreePipe):
 
     def _gold_sentences(
         self, doc: Doc, tags: Sequence[str]
-    ) -> Iterator[tuple[int, DependencySentence | None]]:
+    ) -> Iterator[tuple[int, Sentence | None]]:
         for sentence in dependency_sentences(doc, tags=tags):
             has_any = any(head is not None for head in sentence.heads)
             yield len(sentence.words), sentence if has_any else None

@@ -10,7 +10,7 @@ from typing import Any, Final
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.metrics.dependencies import (
     ParsingScorer,
     ParsingScores,
@@ -117,5 +117,5 @@ def _is_complete(reference: Doc, predicted: Doc) -> bool:
     )
 
 
-def _without_tags(sentences: Iterable[DependencySentence]) -> list[DependencySentence]:
+def _without_tags(sentences: Iterable[Sentence]) -> list[Sentence]:
     return [replace(each, tags=("_",) * len(each.words)) for each in sentences]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
+from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.labeling.labeling_documents import (
@@ -174,7 +174,7 @@ class Labeling(PipelineTask):
             "spans_key": spans_key,
         }
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Write entities, and spans into their group."""
         key = sentence.spans_key or SPANS_KEY
         for attribute, spans in ((ENTS, sentence.entities), (SPANS, sentence.chunks)):

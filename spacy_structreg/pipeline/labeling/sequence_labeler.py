@@ -18,8 +18,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.corpora.corpus_options import Sentences
+from spacy_structreg.corpora.sentence import LabeledSpan
 from spacy_structreg.pipeline.component import (
     N_THREADS,
     EstimatorPipe,
