@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import ClassVar
 
 from benchmarks.common.task import Task
 from benchmarks.tagging.systems import SYSTEMS
-from spacy_structreg.corpora.any_format import find_format
-from spacy_structreg.corpora.formats.brackets import tagged_sentences as bracketed_sentences
+from spacy_structreg.corpora import any_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.corpora.formats.conllu import (
     NOTHING,
     TreebankSentence,
     Word,
-    tagged_sentences,
     write_conllu,
 )
-from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.metrics.tagging import score_tagging
 
 __all__ = ["TAGGING", "Tagged", "Tagging", "read_sentences"]
@@ -32,16 +30,8 @@ def read_sentences(path: Path) -> list[Tagged]:
 
     Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
     """
-    form = find_format(path).name
-    sentences: Iterable[Iterable[tuple[str, str]]]
-    if form == "conllu":
-        sentences = tagged_sentences(path)
-    elif form == "brackets":
-        sentences = bracketed_sentences(path)
-    elif form == "tagged":
-        sentences = read_tagged(path)
-    else:
-        raise ValueError(f"{path}: no tagged sentences; give CoNLL-U, brackets or word_tag")
+    options = CorpusOptions(spaces=Spaces.none)
+    sentences = (sentence.pairs() for sentence in any_format.read_sentences(path, options))
     squeezed = ([("".join(word.split()), tag) for word, tag in sentence] for sentence in sentences)
     listed = ([(word, tag) for word, tag in sentence if word] for sentence in squeezed)
     return [sentence for sentence in listed if sentence]

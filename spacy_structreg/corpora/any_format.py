@@ -108,7 +108,7 @@ def _check_options(path: Path, format: Format, options: CorpusOptions) -> None:
             )
 
 
-def read_sentences(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator[Sentence]:
     """Yield the sentences of a corpus of any format but spaCy's own.
 
     `Spaces.latin` puts spaces between Latin words alone, in every format; else they are those of
@@ -118,6 +118,7 @@ def read_sentences(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
     format or have no sentence, some of it at the end of the file only, and as `find_format`;
     OSError as `open`.
     """
+    options = options or CorpusOptions()
     read = find_format(path, options).read
     if read is None:
         raise ValueError(f"{path}: Docs are read by pipeline.gold_docs; use that")

@@ -115,6 +115,12 @@ class Sentence:
         words, tags = zip(*pairs, strict=True)
         return cls(words, tags)
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """The words with their tags. Raises ValueError if there are none."""
+        if not self.tags:
+            raise ValueError(f"{self._name()} has no tags; take a corpus that is tagged")
+        return list(zip(self.words, self.tags, strict=True))
+
     def part(self, begin: int, end: int) -> Sentence:
         """The words from `begin` to before `end`, and their columns but for `starts`.
 

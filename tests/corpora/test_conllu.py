@@ -17,8 +17,6 @@ from spacy_structreg.corpora.formats.conllu import (
     Word,
     dependency_sentences,
     read_conllu,
-    segmented_sentences,
-    tagged_sentences,
     write_conllu,
 )
 from spacy_structreg.corpora.sentence import Sentence
@@ -94,8 +92,6 @@ class TestReading:
         assert (first.sent_id, first.text, first.comments) == (None, None, ())
         assert (first.raw_text(), first.raw_text(spaces=False)) == ("我 来", "我来")
         assert second.words == (Word("好"),)
-        path = tmp_path / "treebank.conllu"
-        assert list(segmented_sentences(path)) == [["我", "来"], ["好"]]
 
     def test_an_underscore_may_be_a_form_and_comments_need_no_value(self, tmp_path: Path) -> None:
         (sentence,) = read(tmp_path, "#\n#text=a = b\n# newpar\n" + row("1", "_", "0"))
@@ -288,7 +284,7 @@ class TestRealTreebanks:
     def test_counts(
         self, data_folder: Path, file: str, n_sentences: int, n_words: int, n_characters: int
     ) -> None:
-        treebank = list(segmented_sentences(data_folder / file))
+        treebank = [sentence.forms for sentence in read_conllu(data_folder / file)]
         assert len(treebank) == n_sentences
         assert sum(map(len, treebank)) == n_words
         assert sum(len(form) for forms in treebank for form in forms) == n_characters
@@ -316,29 +312,16 @@ class TestRealTreebanks:
         assert list(read_conllu(tmp_path / "dev.conllu")) == treebank
 
 
-class TestTaggedSentences:
-    def test_columns(self, tmp_path: Path) -> None:
-        path = tmp_path / "treebank.conllu"
-        words = (Word("New York", upos="PROPN", xpos="NR"), Word("。", upos="PUNCT", xpos="PU"))
-        write_conllu(path, [TreebankSentence(words), TreebankSentence(words[:1])])
-        assert list(tagged_sentences(path)) == [
-            [("New York", "NR"), ("。", "PU")],
-            [("New York", "NR")],
-        ]
-        universal = list(tagged_sentences(path, column="upos"))
-        assert universal[0] == [("New York", "PROPN"), ("。", "PUNCT")]
-        with pytest.raises(ValueError, match="'feats' is no column of tags"):
-            list(tagged_sentences(path, column="feats"))  # type: ignore[arg-type]
-
+class TestTags:
     def test_a_word_without_a_tag(self, tmp_path: Path) -> None:
         path = tmp_path / "treebank.conllu"
         fine = TreebankSentence((Word("a", xpos="N"),))
         write_conllu(path, [fine, TreebankSentence((Word("b"),), comments=("# sent_id = s2",))])
         fault = r"treebank\.conllu: the word 'b' of sentence 2 \(s2\) has no XPOS; .* column upos"
         with pytest.raises(ValueError, match=fault):
-            list(tagged_sentences(path))
+            list(dependency_sentences(path))
         with pytest.raises(ValueError, match=r"sentence 1 \(without sent_id\) has no UPOS"):
-            list(tagged_sentences(path, column="upos"))
+            list(dependency_sentences(path, column="upos"))
 
 
 class TestTrees:

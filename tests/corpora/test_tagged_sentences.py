@@ -29,8 +29,7 @@ PAIRS = [[("他", "PN"), ("来", "VV")]]
 
 
 def tagged_words(path: Path, format: str = "auto", **options: Any) -> Sentences:
-    sentences = read_sentences(path, CorpusOptions(format, **options))
-    return [list(zip(each.words, each.tags or (), strict=True)) for each in sentences]
+    return [each.pairs() for each in read_sentences(path, CorpusOptions(format, **options))]
 
 
 @pytest.fixture

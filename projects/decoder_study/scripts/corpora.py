@@ -12,7 +12,6 @@ from studies.corpora import read_parts, reader
 
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
@@ -93,8 +92,8 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
             return constituency_sentences(path, entry["constituents"])
         if kind == "tags":
             return (
-                [(squeezed(word), tag) for word, tag in zip(each.words, each.tags, strict=True)]
-                for each in read_sentences(path, CorpusOptions())
+                [(squeezed(word), tag) for word, tag in each.pairs()]
+                for each in read_sentences(path)
             )
         return (list(map(squeezed, each)) for each in words(path))
 

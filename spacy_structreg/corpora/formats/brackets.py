@@ -29,7 +29,6 @@ __all__ = [
     "constituency_sentences",
     "marks_entities",
     "read_brackets",
-    "tagged_sentences",
     "trees_with_words",
 ]
 
@@ -212,15 +211,6 @@ def trees_with_words(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Tree
             yield tree
     if not any_word:
         raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
-
-
-def tagged_sentences(path: StrPath, *, encoding: str = "utf-8") -> list[list[tuple[str, str]]]:
-    """The (word, tag) pairs of each tree of a file, without empty terminals and function tags.
-
-    Raises CorpusError as `trees_with_words`, whose trees they are.
-    """
-    trees = trees_with_words(path, encoding=encoding)
-    return [tree.without_function_tags().tagged_words() for tree in trees]
 
 
 def constituency_sentences(

@@ -35,9 +35,7 @@ __all__ = [
     "Word",
     "dependency_sentences",
     "read_conllu",
-    "segmented_sentences",
     "sentence_text",
-    "tagged_sentences",
     "treebank_sentences",
     "write_conllu",
 ]
@@ -347,35 +345,17 @@ def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[TreebankSen
         )
 
 
-def segmented_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[str]]:
-    """Yield the forms of the words of each sentence; errors as of `read_conllu`.
-
-    A form may hold spaces, which plain segmented text cannot.
-    """
-    for sentence in read_conllu(path, encoding=encoding):
-        yield sentence.forms
-
-
-def tagged_sentences(
-    path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
-) -> Iterator[list[tuple[str, str]]]:
-    """Yield (form, tag) of the words of each sentence; errors as of `read_conllu`.
-
-    column: of the tags, those of the language or the universal ones. Raises ValueError, with the
-    number of the sentence from 1, for a word that has none there.
-    """
-    for number, sentence in enumerate(read_conllu(path, encoding=encoding), start=1):
-        yield list(zip(sentence.forms, _tags(sentence, column, path, number), strict=True))
-
-
 def dependency_sentences(
     path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     """Yield the words of each sentence with their tags, heads and relations.
 
-    column: as of `tagged_sentences`. Heads and relations that are not annotated (`_`) are None; a
-    sentence may have several roots. Raises as `tagged_sentences`, and CorpusError for heads that go
-    in a circle, with the line of a word in it.
+    Unlike `read`, also of trees that are annotated in part: heads and relations that are not (`_`)
+    are None, and a sentence may have several roots.
+
+    column: of the tags, those of the language or the universal ones. Raises, besides the errors of
+    `read_conllu`, ValueError with the number of the sentence from 1 for a word that has none there,
+    and CorpusError for heads that go in a circle, with the line of a word in it.
     """
     for number, (sentence, lines) in enumerate(_read_with_lines(path, encoding), start=1):
         heads = [
@@ -397,7 +377,7 @@ def dependency_sentences(
 
 
 def _tags(sentence: TreebankSentence, column: str, path: StrPath, number: int) -> list[str]:
-    """The tags of a sentence, which is the `number`th of the file; see `tagged_sentences`."""
+    """The tags of a sentence, which is the `number`th of the file."""
     if column not in ("xpos", "upos"):
         raise ValueError(f"{column!r} is no column of tags; take xpos or upos")
     tags = [word.xpos if column == "xpos" else word.upos for word in sentence.words]

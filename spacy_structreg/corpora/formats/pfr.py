@@ -33,7 +33,6 @@ __all__ = [
     "Compound",
     "Paragraph",
     "read_pfr",
-    "segmented_paragraphs",
 ]
 
 PARAGRAPH_ID = re.compile("([0-9]{8})(?:-[0-9]{1,9}){3}")
@@ -188,18 +187,6 @@ def read_pfr(
             if paragraph.date.day not in days:
                 continue
         yield paragraph
-
-
-def segmented_paragraphs(
-    path: StrPath,
-    *,
-    merge: bool = False,
-    days: Collection[int] | None = None,
-    encoding: str = "utf-8",
-) -> Iterator[list[str]]:
-    """Yield the words of each paragraph; see `read_pfr` and `Paragraph.tagged_words`."""
-    for paragraph in read_pfr(path, days=days, encoding=encoding):
-        yield paragraph.words(merge=merge)
 
 
 def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
