@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.language import Language
@@ -124,22 +125,23 @@ def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> Sentence:
     found = join(dependency_sentences(doc))
     is_parsed = None not in found.heads
     pos = tuple(token.pos_ for token in visible_tokens(doc))
-    found = replace(
+    fields: dict[str, Any] = {}
+    extra: dict[str, list[str]] = {}
+    for task in all_tasks():
+        fields |= task.read_gold(doc, spans_key)
+        extra |= fields.pop("extra", None) or {}
+    firsts = {first for first, _ in word_bounds(doc, fields.get("constituents") or [])}
+    return replace(
         found,
         tags=found.tags if any(found.tags) else (),
         heads=found.heads if is_parsed else (),
         labels=found.labels if is_parsed else (),
         pos=pos if any(pos) else (),
+        starts=tuple(i in firsts for i in range(len(found.words))) if len(firsts) > 1 else (),
+        extra=extra or None,
         unknown=tuple(unknown_stretches(doc)),
+        **fields,
     )
-    extra: dict[str, list[str]] = {}
-    for task in all_tasks():
-        fields = task.read_gold(doc, spans_key)
-        extra |= fields.pop("extra", None) or {}
-        found = replace(found, **fields)
-    firsts = {first for first, _ in word_bounds(doc, found.constituents or [])}
-    starts = tuple(index in firsts for index in range(len(found.words)))
-    return replace(found, starts=starts if sum(starts) > 1 else (), extra=extra or None)
 
 
 def doc_of_sentence(vocab: Vocab, sentence: Sentence) -> Doc:
