@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import write_archive, write_release
 
-from spacy_structreg.corpora.any_format import find_format
+from spacy_structreg.corpora import formats
+from spacy_structreg.corpora.any_format import all_formats, find_format, write_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_columns
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.formats.segmented import check_raw_lines
 from spacy_structreg.corpora.formats.sighan import find_sighan
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
 CONLLU_ROW = "{}\t我们\t_\tPRON\tPN\t_\t{}\tnsubj\t_\t_\n"
@@ -69,6 +72,44 @@ def test_formats(tmp_path: Path, text: str, expected: str | None) -> None:
             guess(tmp_path, text)
     else:
         assert guess(tmp_path, text) == expected
+
+
+LISPED = """
+from spacy_structreg.corpora.corpus_format import Format
+from spacy_structreg.corpora.sentence import Sentence
+
+def read(path, options):
+    for line in path.read_text("utf-8").splitlines():
+        yield Sentence(tuple(line.split("~")))
+
+def write(path, sentences):
+    path.write_text("".join("~".join(each.words) + "\\n" for each in sentences), "utf-8")
+
+FORMAT = Format(
+    "lisped", "words between tildes", 5, read, lambda lines: all("~" in each for each in lines),
+    written_suffix=".lisp", write=write,
+)
+"""
+
+
+def test_a_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lisped_format.py").write_text(LISPED, "utf-8")
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    all_formats.cache_clear()
+    try:
+        write_sentences(tmp_path / "a.lisp", [Sentence(("我们", "来"), ("PN", "VV"))])
+        assert find_format(tmp_path / "a.lisp").name == "lisped"
+        assert list(read_sentences(tmp_path / "a.lisp")) == [Sentence(("我们", "来"))]
+        with pytest.raises(ValueError, match=r"--days is for the format pfr, .* read as lisped"):
+            find_format(tmp_path / "a.lisp", CorpusOptions(days=frozenset({1})))
+    finally:
+        all_formats.cache_clear()
+        sys.modules.pop("spacy_structreg.corpora.formats.lisped_format", None)
+
+
+def test_the_manual_has_all_formats() -> None:
+    manual = (Path(__file__).parents[2] / "docs/formats.md").read_text("utf-8")
+    assert [name for name in all_formats() if f"| `{name}` |" not in manual] == []
 
 
 @pytest.mark.parametrize("suffix", [".conllu", ".CoNLLU", ".conllu.gz", ".conllu.xz"])

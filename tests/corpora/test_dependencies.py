@@ -3,7 +3,7 @@
 import pickle
 import random
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from spacy_structreg.corpora.dependencies import (
     is_projective,
     projectivize,
 )
-from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.sentence import Sentence, join
 
 
 def climbs_to(word: int, head: int, heads: Sequence[int | None]) -> bool:
@@ -186,6 +186,22 @@ def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
     assert sentence(heads=(None, -1, None), labels=(None, "root", None)).labels[0] is None
     assert sentence(heads=(-1, -1, 1)).heads[0] == ROOT
     assert pickle.loads(pickle.dumps(sentence())) == sentence()
+
+
+@given(st.lists(head_lists(5, partial=True), min_size=1, max_size=4))
+def test_sentences_that_were_joined_come_apart(trees: list[list[int | None]]) -> None:
+    sentences = [
+        Sentence(("a",) * len(heads), ("X",) * len(heads), tuple(heads), (None,) * len(heads))
+        for heads in trees
+    ]
+    whole = join(sentences)
+    firsts = [index for index, starts in enumerate(whole.starts) if starts]
+    assert [whole.part(*each) for each in pairwise([*firsts, len(whole.words)])] == sentences
+
+
+def test_heads_outside_of_a_part_are_not_known_in_it() -> None:
+    assert sentence().part(0, 2).heads == (1, ROOT)
+    assert sentence().part(2, 3).heads == (None,)
 
 
 @pytest.mark.parametrize(
