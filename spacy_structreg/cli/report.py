@@ -14,8 +14,8 @@ import typer
 from spacy.cli._util import Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.evaluate import named, write_report
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.evaluate import named
+from spacy_structreg.cli.outputs import ForceOption, check_file, write_report
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
 

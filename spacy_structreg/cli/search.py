@@ -16,11 +16,10 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.fit import parse_overrides
+from spacy_structreg.cli.overrides import OverridesArgument
 from spacy_structreg.cli.search_space import Resource, read_space, rounds_of
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["search", "search_command"]
+__all__ = ["search"]
 
 IDENTITY: Final = "search.json"
 TRIALS: Final = "trials.jsonl"
@@ -31,69 +30,6 @@ EPOCHS: Final = "training.max_epochs"
 # What configs draw without a seed of their own comes from generators of the whole process, so
 # that one config at a time is read.
 _reading = threading.Lock()
-
-
-def search_command(
-    context: typer.Context,
-    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
-    space: Annotated[
-        Path, Arg(metavar="SPACE", help="What to try: a YAML file, as docs/search.md explains it")
-    ],
-    output: Annotated[
-        Path,
-        Arg(metavar="OUTPUT", help="Folder of the trials, their table and the best config"),
-    ],
-    *,
-    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
-    dev: Annotated[Path | None, Opt("--dev", help="Development corpus, .spacy")] = None,
-    folds: Annotated[
-        int | None,
-        Opt(
-            "--folds",
-            "-k",
-            min=2,
-            help="Instead of --dev: cut the training corpus into so many parts, and score each by "
-            "a training on the others",
-        ),
-    ] = None,
-    patience: Annotated[
-        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
-    ] = 5,
-    threads: Annotated[
-        int, Opt("--threads", "-t", min=1, help="Trials that are trained side by side")
-    ] = 2,
-    scheduler: SchedulerOption = None,
-    plot: Annotated[
-        Path | None,
-        Opt("--plot", help="Picture of the trials to write (.svg, .png or .pdf); by matplotlib"),
-    ] = None,
-) -> None:
-    """Search for the settings of a config by which its model is best on a development corpus.
-
-    Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
-    one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
-    best of them more. With --folds, a trial is as many trainings, and its figure their mean.
-    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
-    same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
-    for all trials are changed as with `spacy train`. The trials do not depend on the number of
-    threads, nor on where they run.
-    """
-    with user_errors(), trained_by(scheduler):
-        best = search(
-            config,
-            space,
-            output,
-            train=train,
-            dev=dev,
-            n_folds=folds,
-            patience=patience,
-            n_threads=threads,
-            plot=plot,
-            overrides=parse_overrides(context),
-        )
-        typer.echo(f"best: {settings_text(best['settings'])}")
-        on = dev if folds is None else f"{folds} folds of {train}"
-        typer.echo(f"{output / BEST}: {best['metric']} {100 * best['figure']:.2f} on {on}")
 
 
 @dataclass(frozen=True)
@@ -127,27 +63,53 @@ class Trial:
 
 
 def search(
-    config: Path,
-    space: Path,
-    output: Path,
+    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
+    space: Annotated[
+        Path, Arg(metavar="SPACE", help="What to try: a YAML file, as docs/search.md explains it")
+    ],
+    output: Annotated[
+        Path,
+        Arg(metavar="OUTPUT", help="Folder of the trials, their table and the best config"),
+    ],
     *,
-    train: Path,
-    dev: Path | None = None,
-    n_folds: int | None = None,
-    patience: int = 5,
-    n_threads: int = 1,
-    plot: Path | None = None,
-    overrides: dict[str, Any] | None = None,
+    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
+    dev: Annotated[Path | None, Opt("--dev", help="Development corpus, .spacy")] = None,
+    n_folds: Annotated[
+        int | None,
+        Opt(
+            "--folds",
+            "-k",
+            min=2,
+            help="Instead of --dev: cut the training corpus into so many parts, and score each by "
+            "a training on the others",
+        ),
+    ] = None,
+    patience: Annotated[
+        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
+    ] = 5,
+    n_threads: Annotated[
+        int, Opt("--threads", "-t", min=1, help="Trials that are trained side by side")
+    ] = 2,
+    scheduler: SchedulerOption = None,
+    overrides: OverridesArgument = None,
+    plot: Annotated[
+        Path | None,
+        Opt("--plot", help="Picture of the trials to write (.svg, .png or .pdf); by matplotlib"),
+    ] = None,
 ) -> dict[str, Any]:
-    """Train the trials that are missing, and write tables, best config and picture.
+    """Search for the settings of a config by which its model is best on a development corpus.
 
-    dev: the development corpus; or else n_folds, into which the training corpus is cut: runs of
-        Docs, each of which is scored by a training on the others, and the figures of a trial are
-        the means over them.
+    Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
+    one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
+    best of them more. With --folds, a trial is as many trainings, and its figure their mean.
+    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
+    same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
+    for all trials are changed as with `spacy train`. The trials do not depend on the number of
+    threads, nor on where they run.
+
     Returns the line of the best trial: its settings, figure, and all else that `TRIALS` has of it;
     and the name of the figure, ``metric``. Shows a progress bar on standard error, if that is a
     terminal. Trials that joblib runs in other processes read config and corpora there.
-
     Raises ValueError for a space that is none, for settings that the config cannot have, before
     anything is trained, if all trials failed, for a folder that holds another search, and as
     `load_training` and `fit`; for both or none of a development corpus and folds, fewer Docs than
@@ -187,7 +149,7 @@ def search(
         "folds": n_folds,
         "patience": patience,
     }
-    with locked(output):
+    with trained_by(scheduler), locked(output):
         trials = TrialFile(output, identity)
         last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
         [best] = best_of(last, 1)
@@ -200,6 +162,9 @@ def search(
         write_config(config, {**fixed, **best["settings"]}, output / BEST)
         if plot is not None:
             draw_trials(trials.lines, columns, metric, plot)
+    typer.echo(f"best: {settings_text(best['settings'])}")
+    on = dev if n_folds is None else f"{n_folds} folds of {train}"
+    typer.echo(f"{output / BEST}: {metric} {100 * best['figure']:.2f} on {on}")
     return {**best, "metric": metric}
 
 

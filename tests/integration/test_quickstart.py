@@ -49,7 +49,8 @@ def corpus() -> dict[str, list[list[tuple[str, str]]]]:
 
 def test_the_config_is_what_init_config_gives():
     given = Config().from_str(
-        init_config(train=TREEBANK / "train/general.bracket", tags=False), interpolate=False
+        init_config(None, task="segment", train=TREEBANK / "train/general.bracket", tags=False),
+        interpolate=False,
     )
     given["paths"]["train"] = None
     kept = Config().from_disk(PROJECT / "configs" / "segment.cfg", interpolate=False)
