@@ -18,7 +18,6 @@ from spacy_structreg.cli.commands import as_command
 from spacy_structreg.cli.compile_words import compile_words
 from spacy_structreg.cli.compress import compress
 from spacy_structreg.cli.convert import convert
-from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.correct import correct
 from spacy_structreg.cli.count_ngrams import count_ngrams
 from spacy_structreg.cli.draw import draw
@@ -29,10 +28,8 @@ from spacy_structreg.cli.info import info
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.overrides import UNKNOWN_OPTIONS
-from spacy_structreg.cli.report import report_command
 from spacy_structreg.cli.search import search
 from spacy_structreg.cli.segment import segment
-from spacy_structreg.cli.select import select_command
 from spacy_structreg.cli.serve import serve
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
 from spacy_structreg.cli.uncertain import uncertain
@@ -44,10 +41,6 @@ configure training, segment, evaluate and draw."""
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
 )
-structreg_app.command("copy-data")(copy_data_command)
-structreg_app.command("unpack")(unpack_command)
-structreg_app.command("select")(select_command)
-structreg_app.command("report")(report_command)
 structreg_app.command()(as_command(convert))
 structreg_app.command(cls=WithTemplates)(as_command(init_config))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(fit))

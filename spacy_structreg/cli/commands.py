@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any, get_type_hints
 
+import typer
+
 from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["Depends", "as_command"]
+__all__ = ["Depends", "as_command", "run"]
 
 # The last paragraph of a docstring is for those who call the function from Python.
 FOR_PYTHON = re.compile(r"\n\n(?:Returns|Raises) ")
@@ -33,16 +35,23 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
     (`user_errors`). The help is the docstring up to what begins with "Returns" or "Raises".
     """
 
-    def run(**given: Any) -> None:
+    def callback(**given: Any) -> None:
         with user_errors():
             _call(function, given)
 
     options = list(_options(function))
-    run.__name__ = function.__name__
-    run.__doc__ = FOR_PYTHON.split(cleandoc(function.__doc__ or ""))[0]
-    run.__annotations__ = {option.name: option.annotation for option in options}
-    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
-    return run
+    callback.__name__ = function.__name__
+    callback.__doc__ = FOR_PYTHON.split(cleandoc(function.__doc__ or ""))[0]
+    callback.__annotations__ = {option.name: option.annotation for option in options}
+    callback.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return callback
+
+
+def run(function: Callable[..., Any]) -> None:
+    """Run a function as the only command of a script."""
+    script = typer.Typer(add_completion=False, rich_markup_mode=None)
+    script.command()(as_command(function))
+    script()
 
 
 def _options(function: Callable[..., Any]) -> Iterator[Parameter]:

@@ -34,14 +34,10 @@ def test_spacy_lists_the_commands() -> None:
     result = subprocess.run(command, capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
     for name in (
-        b"copy-data",
-        b"unpack",
-        b"select",
         b"convert",
         b"init-config",
         b"segment",
         b"evaluate",
-        b"report",
         b"fit",
         b"search",
         b"jackknife",

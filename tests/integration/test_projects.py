@@ -98,7 +98,7 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     # What projects share lies beside them.
-    shutil.copy(PROJECTS / "package_meta.py", folder)
+    shutil.copytree(PROJECTS / "scripts", folder / "scripts", dirs_exist_ok=True)
     project = target / "project.yml"
     text = project.read_text("utf-8")
     project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")

@@ -75,6 +75,7 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
         stream.write(some)
     folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
+    shutil.copytree(PROJECT.parent / "scripts", folder.parent / "scripts")
     for path in (folder / "configs").glob("*.cfg"):
         path.write_text(path.read_text("utf-8").replace(*FEWER_EPOCHS), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
