@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.overrides import OverridesArgument
-from spacy_structreg.cli.search_space import Resource, read_space, rounds_of
+
+if TYPE_CHECKING:
+    from spacy_structreg.cli.search_space import Resource
 
 __all__ = ["search"]
 
@@ -116,8 +118,11 @@ def search(
     folds, and an augmenter with folds; OSError if something cannot be read or written, or another
     process is searching in the folder.
     """
+    from spacy.util import load_config
+
     from spacy_structreg.cli.pictures import check_picture
     from spacy_structreg.cli.search_report import draw_trials, table_of
+    from spacy_structreg.cli.search_space import read_space, rounds_of
     from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.corpora.folders import locked
 
@@ -125,16 +130,16 @@ def search(
         raise ValueError("name a development corpus, by --dev, or a number of --folds, not both")
     found = read_space(space)
     fixed = overrides or {}
-    columns = found.columns
-    if found.method == "halving" and found.resource == "epochs" and EPOCHS in columns:
+    drawn = found.draw()
+    tried = {name for settings in drawn for name in settings}
+    if found.method == "halving" and found.resource == "epochs" and EPOCHS in tried:
         raise ValueError(
             f"{space}: halving sets {EPOCHS} itself; leave it out, or choose resource: corpus"
         )
-    if twice := sorted(fixed.keys() & columns.keys()):
+    if twice := sorted(fixed.keys() & tried):
         raise ValueError(f"--{twice[0]} is among the settings of {space}; leave one of them out")
     if plot is not None:
         check_picture(plot, config, space, train, *([] if dev is None else [dev]))
-    drawn = found.draw()
     paths = config.absolute(), train.absolute(), None if dev is None else dev.absolute()
     task = Task(*paths, n_folds, fixed, patience, found.seed, found.resource)
     primary, most = check_settings(task, drawn, space)
@@ -155,13 +160,16 @@ def search(
         [best] = best_of(last, 1)
         if best["figure"] is None:
             raise ValueError(f"all trials failed; one of them: {best['error']}")
-        text = table_of(trials.lines, columns, metric, [budget for _, budget in rounds])
+        text = table_of(trials.lines, metric, [budget for _, budget in rounds])
         typer.echo(text)
         with replace_text(output / TABLE) as stream:
             stream.write(text)
-        write_config(config, {**fixed, **best["settings"]}, output / BEST)
+        settings = {**fixed, **best["settings"]}
+        config_text = load_config(config, settings, interpolate=False).to_str(interpolate=False)
+        with replace_text(output / BEST) as stream:
+            stream.write(config_text + "\n")
         if plot is not None:
-            draw_trials(trials.lines, columns, metric, plot)
+            draw_trials(trials.lines, found, metric, plot)
     typer.echo(f"best: {settings_text(best['settings'])}")
     on = dev if n_folds is None else f"{n_folds} folds of {train}"
     typer.echo(f"{output / BEST}: {metric} {100 * best['figure']:.2f} on {on}")
@@ -449,25 +457,10 @@ def checksum_of(path: Path) -> str:
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     total = hashlib.sha256()
     for file in files:
-        digest = hashlib.sha256()
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-        total.update(digest.digest())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Settings as a command line names them."""
     return " ".join(f"--{name} {json.dumps(each)}" for name, each in settings.items())
-
-
-def write_config(config: Path, settings: dict[str, Any], output: Path) -> None:
-    """Write a config with other settings."""
-    from spacy.util import load_config
-
-    from spacy_structreg.corpora.files import replace_text
-
-    text = load_config(config, overrides=settings, interpolate=False).to_str(interpolate=False)
-    with replace_text(output) as stream:
-        stream.write(text + "\n")
