@@ -73,7 +73,7 @@ def test_files_of_all_kinds_are_counted(trained: str, tmp_path: Path, invoke: In
     assert adapted.pipe_names == before.pipe_names
     assert adapted.tokenizer.user_words == before.tokenizer.user_words
     assert adapted("看麒麟").text == "看麒麟"
-    adapt(trained, files[:1], output, together=False, encoding="gb18030", force=True)
+    adapt(trained, files[:1], output, alone=True, encoding="gb18030", force=True)
     assert equal(source_of(spacy.load(output).tokenizer), StatisticsSource.of(count_ngrams(RAW)))
 
 

@@ -245,7 +245,10 @@ def test_converting_keeps_the_words(
             options = CorpusOptions(
                 FormatName.segmented if source is lines else FormatName.brackets
             )
-            assert convert([source], output, options)[:2] == (len(corpus), sum(map(len, corpus)))
+            assert convert([source], output, options=options)[:2] == (
+                len(corpus),
+                sum(map(len, corpus)),
+            )
             as_written = FormatName.segmented if output is as_text else FormatName.spacy
             written = read_sentences(output, CorpusOptions(as_written))
             assert [sentence.words for sentence in written] == corpus

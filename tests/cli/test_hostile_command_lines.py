@@ -111,7 +111,6 @@ USAGE = [
     "draw trees.txt -o o.svg -n -1",
     "average pipeline pipeline a --mean x",
     "compress pipeline",
-    "compress pipeline a --bits 7",
     "compress pipeline a --prune x",
     "correct pipeline words.txt",
     "correct pipeline words.txt a --examples -1",
@@ -148,6 +147,7 @@ USAGE = [
 ]
 
 OTHERS = [
+    "compress pipeline a --bits 7",
     "search segment.cfg space.yml s --train c.spacy",
     "search segment.cfg space.yml s --train c.spacy --dev c.spacy --folds 2",
     "search segment.cfg space.yml s --train c.spacy --folds 100",

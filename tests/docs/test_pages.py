@@ -94,6 +94,7 @@ def folder(
     """The folder that a page is read in; extensions of spaCy are afterwards as they were."""
     shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
     shutil.copytree(quickstart, tmp_path / QUICKSTART)
+    shutil.copytree(ROOT / "projects/scripts", tmp_path / "projects/scripts")
     (tmp_path / "treebank").symlink_to(TREEBANK)
     monkeypatch.chdir(tmp_path)
     # Which comes with an extra alone.

@@ -11,11 +11,11 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from typed_run_cases import TypedRunCase as Case
+from typed_run_cases import read_typed_runs
 
 from spacy_structreg.corpora.brackets import tagged_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
-from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
-from spacy_structreg.corpora.typed_runs import read_typed_runs
 from spacy_structreg.features.typed_runs import (
     _PATTERN,
     FIRST_STAND_IN,

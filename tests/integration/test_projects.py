@@ -98,7 +98,7 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     # What projects share lies beside them.
-    shutil.copy(PROJECTS / "package_meta.py", folder)
+    shutil.copytree(PROJECTS / "scripts", folder / "scripts", dirs_exist_ok=True)
     project = target / "project.yml"
     text = project.read_text("utf-8")
     project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")
@@ -533,7 +533,7 @@ def test_the_segmenter_of_zhang_and_clark_on_both_bakeoffs(made, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_config_is_what_init_config_gives(name):
-    given = Config().from_str(init_config(), interpolate=False)
+    given = Config().from_str(init_config(None, task="segment"), interpolate=False)
     kept = Config().from_disk(PROJECTS / name / "configs/segment.cfg", interpolate=False)
     # They depend on the number of sentences.
     for config in (given, kept):
@@ -548,7 +548,7 @@ def test_the_config_is_what_init_config_gives(name):
 )
 def test_the_configs_of_tags_are_what_init_config_gives(name, task):
     tag_map = TAG_MAPS[name] if task == "joint" else None
-    text = init_config(task, lang=LANGUAGES[name], tag_map=tag_map)
+    text = init_config(None, task=task, lang=LANGUAGES[name], tag_map=tag_map)
     given = Config().from_str(text, interpolate=False)
     if (name, task) == ("quickstart", "joint"):
         given["nlp"]["tokenizer"]["model"]["lexicon"] = ["corpus/words.txt"]

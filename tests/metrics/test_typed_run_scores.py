@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from spacy_structreg.metrics.typed_runs import has_right_runs
+from typed_run_cases import has_right_runs
 
 
 def bounds(marked: str) -> tuple[str, list[list[int]]]:
