@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
@@ -29,7 +27,6 @@ from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.learn.model_file import model_bytes, parse_model
 
 _TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
 TREES = [tree for tree in constituency_sentences(_TREEBANK, "ctb") if 3 <= len(tree.words) <= 9][
@@ -300,14 +297,3 @@ def answers(name: str, model: Any, asked: Iterable[tuple[Any, ...]] | None = Non
 def can_say_probabilities(model: Any) -> bool:
     """Whether its learning is log-linear."""
     return isinstance(model.learning, LogLinear)
-
-
-Change = Callable[[dict[str, Any], dict[str, np.ndarray]], object]
-
-
-def tampered(data: bytes, change: Change) -> bytes:
-    """A model file with another header or other arrays, and checksums that fit them."""
-    header, arrays = parse_model(data)
-    arrays = {name: array.copy() for name, array in arrays.items()}
-    change(header, arrays)
-    return model_bytes(header, arrays)

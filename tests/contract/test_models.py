@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crafted import tampered
 from models import (
     KINDS,
     NOISY,
@@ -25,7 +26,6 @@ from models import (
     answers,
     data_of,
     running_data,
-    tampered,
     trained,
 )
 

@@ -15,9 +15,6 @@ from labeled import named_sentences
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -49,20 +46,13 @@ NOISY = Learning(dropout=0.2, hidden_dropout=0.1, mini_sample=4.0)
 
 Make = Callable[[], Any]
 MODELS: dict[str, tuple[Make, Any]] = {
-    "chain": (lambda: CharacterSegmenter(epochs=5, seed=3), WORDS),
     "noisy_chain": (lambda: CharacterSegmenter(epochs=5, seed=3, learning=NOISY), WORDS),
     "cumulative_l1": (
         lambda: CharacterSegmenter(epochs=5, seed=3, learning=Learning(cumulative_l1=0.01)),
         WORDS,
     ),
     "average": (lambda: CharacterSegmenter(epochs=4, seed=3, n_models=3, patience=2), WORDS),
-    "joint_chain": (lambda: CharacterJointTagger(epochs=4, seed=3), PAIRS),
-    "agenda": (
-        lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(dropout=0.1)),
-        WORDS,
-    ),
     "growing": (lambda: WordJointTagger(epochs=4, seed=3, growing_records=True), PAIRS),
-    "parser": (lambda: DependencyParser(epochs=4, seed=3, beam=4), ARCS),
     "counted": (lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(min_count=3)), WORDS),
     "log_linear": (
         lambda: SequenceLabeler(
@@ -73,12 +63,6 @@ MODELS: dict[str, tuple[Make, Any]] = {
     "lbfgs": (
         lambda: SequenceLabeler(epochs=9, seed=3, learning=LogLinear(optimizer="lbfgs")),
         NAMES,
-    ),
-    "guided": (
-        lambda: GuidedSegmenter(
-            CharacterSegmenter(epochs=3, seed=3), WordSegmenter(epochs=3, seed=3)
-        ),
-        WORDS,
     ),
 }
 

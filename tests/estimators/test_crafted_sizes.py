@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from colliding_keys import colliding
-from crafted import entry, put, setting
-from made_up_corpora import Change, tampered
+from crafted import Change, entry, put, setting, tampered
 
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser

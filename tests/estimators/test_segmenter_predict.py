@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
-from made_up_corpora import sentences, squeeze, tampered
+from made_up_corpora import sentences, squeeze
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,43 +174,3 @@ class TestCorpora:
         text = f"好{character}好好"
         assert again.predict(text) == segmenter.predict(text)
         assert "".join(again.predict(text)) == text
-
-
-class TestUntrained:
-    def test_nothing_can_be_predicted_or_saved(self, tmp_path: Path) -> None:
-        segmenter = CharacterSegmenter()
-        assert not segmenter.is_trained
-        calls = [
-            lambda: segmenter.predict("好"),
-            lambda: segmenter.predict(""),
-            lambda: segmenter.predict_batch([]),
-            lambda: segmenter.predict_stream(["好"]),
-            lambda: segmenter.predict_spans("好"),
-            lambda: segmenter.nbest("好", 1),
-            lambda: segmenter.evaluate([["好"]]),
-            segmenter.to_bytes,
-            lambda: segmenter.save(tmp_path / "m.srm"),
-        ]
-        for call in calls:
-            with pytest.raises(ValueError, match="not been trained; call fit, or load"):
-                call()
-        with pytest.raises(ValueError, match="no training is running"):
-            segmenter.save(tmp_path / "m.srm", state="training")
-        assert list(tmp_path.iterdir()) == []
-
-    def test_pickle(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(
-            templates="c0 | t-1t0", types="g10", sentences="doc", epochs=2, patience=4, seed=9
-        )
-        again = pickle.loads(pickle.dumps(segmenter))
-        assert not again.is_trained
-        for name in ("templates", "types", "half_width", "sentences", "epochs", "patience", "seed"):
-            assert getattr(again, name) == getattr(segmenter, name)
-        assert again.fit(train).to_bytes() == segmenter.fit(train).to_bytes()
-
-    def test_a_drawn_seed_is_kept(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(seed=None, epochs=2)
-        again = pickle.loads(pickle.dumps(segmenter))
-        assert again.seed == segmenter.seed
-        assert CharacterSegmenter(seed=None).seed != segmenter.seed
-        assert again.fit(train).to_bytes() == segmenter.fit(train).to_bytes()
