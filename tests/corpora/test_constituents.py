@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from looped import looped
 from random_trees import LABELS, TAGS, sentences_with_trees
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
@@ -254,7 +255,7 @@ def test_strings_are_no_words_and_no_tags(words: Any, tags: Any) -> None:
         ConstituencySentence(words, tags, (Constituent("X", 0, 2, 0),))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "phrases", "fault"),
     [
         ("", [], "a sentence without words"),

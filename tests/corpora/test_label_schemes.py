@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.labeling import (
     Scheme,
@@ -109,7 +110,7 @@ def test_mended_labels_need_no_mending(labels: list[str]) -> None:
     assert [label == "O" for label in mended] == [label == "O" for label in labels]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "scheme", "fault"),
     [
         ("PER", "bio", "'PER' is no label of this scheme; labels are O, B-X, I-X"),
@@ -130,7 +131,7 @@ def test_labels_of_no_scheme(label: str, scheme: Scheme, fault: str) -> None:
         spans_of(["O", label], scheme)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("spans", "scheme", "fault"),
     [
         ([(0, 2, "X"), (1, 3, "X")], "bio", "from token 1 to 3 .'X'. overlaps"),
@@ -151,7 +152,7 @@ def test_spans_without_labels(spans: list[Span], scheme: Scheme, fault: str) -> 
         labels_of(spans, 3, scheme)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("sentences", "scheme"),
     [
         ([], None),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora import sentences
 from spacy_structreg.corpora.sentences import (
@@ -270,7 +271,7 @@ def split(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([0, *sentence_ends(text)])]
 
 
-@pytest.mark.parametrize("marked", LAYOUT)
+@looped("marked", LAYOUT)
 def test_real_layout(marked: str) -> None:
     assert "|".join(split(marked.replace("|", ""))) == marked
 
@@ -306,7 +307,7 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
 
 
 # With a step that looks at a character more than a few times, one of these would take hours.
-@pytest.mark.parametrize(
+@looped(
     ("part", "times", "n_sentences"),
     [
         ("中", 2_000_000, 1),
@@ -371,7 +372,7 @@ def test_long_runs(head: str, part: str, tail: str, n_sentences: int) -> None:
 HALF = LONGEST // 2
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "first"),
     [
         ("好" * LONGEST, LONGEST),
@@ -421,7 +422,7 @@ def test_sentences_do_not_begin_where_words_are_held(free: slice, held: slice, f
     assert cut_long(text, [len(text)], kept) == [len(text)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "sentences"),
     [
         ([], []),
@@ -489,7 +490,7 @@ def test_empty_words_are_refused() -> None:
         split_words(["好", "", "。"])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "text"),
     [
         ([], ""),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from made_up_corpora import sentences as segmented
 
 from spacy_structreg.corpora.conllu import read_conllu
@@ -115,8 +116,8 @@ def test_learning_by_default() -> None:
     assert CharacterJointTagger(learning=Learning(), n_models=3).learning == Learning()
 
 
-@pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i", "pa_ii"])
-@pytest.mark.parametrize(
+@looped("update", ["perceptron", "pa", "pa_i", "pa_ii"])
+@looped(
     "settings",
     [{}, {"l2": 1e-5}, {"cumulative_l1": 1e-4}, {"dropout": 0.1}, {"hidden_dropout": 0.1}],
     ids=str,

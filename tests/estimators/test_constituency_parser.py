@@ -18,6 +18,7 @@ from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import (
@@ -100,7 +101,7 @@ def test_learns_without_a_limit() -> None:
     assert parser.predict_batch(queries(corpus)) == corpus
 
 
-@pytest.mark.parametrize(
+@looped(
     "changes",
     [
         {"beam": 1},
@@ -438,7 +439,7 @@ def test_no_phrase_is_without_a_head_of_its_kind() -> None:
 # Averages and settings ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("chosen", "message"),
     [
         ({"beam": 0}, "beam is 0"),

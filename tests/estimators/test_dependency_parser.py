@@ -15,6 +15,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
@@ -125,7 +126,7 @@ def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize(
+@looped(
     "changes",
     [
         {"beam": 1},
@@ -658,7 +659,7 @@ def test_models_that_see_different_things_are_not_averaged() -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("chosen", "message"),
     [
         ({"system": "arc_hybrid"}, "system is 'arc_hybrid'; choose from arc_eager, arc_standard"),

@@ -15,6 +15,7 @@ from crafted import Change, tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from made_up_corpora import arrays_of, f_score, sentences, text_of
 
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -557,9 +558,9 @@ def ambiguous_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
     return CharacterJointTagger(**common).fit(gold), WordJointTagger(beam=4, **common).fit(gold)
 
 
-@pytest.mark.parametrize("beam_margin", [None, 4.0])
-@pytest.mark.parametrize("window", [None, 0.0, 1.5, 6.0])
-@pytest.mark.parametrize(
+@looped("beam_margin", [None, 4.0])
+@looped("window", [None, 0.0, 1.5, 6.0])
+@looped(
     ("beam", "looks_ahead", "adds_scores"),
     [(1, True, True), (2, False, True), (4, True, True), (4, True, False), (65, True, True)],
 )

@@ -16,6 +16,7 @@ from crafted import (
     put,
     tampered,
 )
+from looped import looped
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
@@ -190,8 +191,8 @@ class TestCrafted:
         data = tampered(files[state], lambda _, arrays: adaptive_rows(arrays, starts, [0, 1, 2, 3]))
         assert "".join(CharacterSegmenter.from_bytes(data).predict("大学生活")) == "大学生活"
 
-    @pytest.mark.parametrize("state", ["trained", "training"])
-    @pytest.mark.parametrize("cells", CELLS)
+    @looped("state", ["trained", "training"])
+    @looped("cells", CELLS)
     def test_cells(self, state: str, cells: str, refusals: dict[str, str]) -> None:
         name = f"{cells}, {state}"
         path, _ = refusals[name].split(": ", 1)

@@ -11,6 +11,7 @@ from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from made_up_corpora import sentences, squeeze
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -209,8 +210,8 @@ def score_by_hand(segmenter: CharacterSegmenter, words: list[str], ends: list[in
 
 
 class TestNBest:
-    @pytest.mark.parametrize("seed", range(5))
-    @pytest.mark.parametrize(
+    @looped("seed", range(5))
+    @looped(
         ("text", "ends"),
         [
             ("学", [1]),

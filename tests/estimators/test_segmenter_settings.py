@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from looped import looped
 from made_up_corpora import arrays_of
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -15,7 +16,7 @@ from spacy_structreg.learn.learning_settings import Learning, LogLinear
 Corpus = list[list[str]]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"types": "g11"}, "choose from g10, extended"),
@@ -47,7 +48,7 @@ def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> N
         CharacterSegmenter(**settings)
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {"epochs": 1.5},

@@ -20,6 +20,7 @@ from labeled import (
     stands_for_spans,
     tokens_of,
 )
+from looped import looped
 
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -130,8 +131,8 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
 # Learning -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", "io"])
-@pytest.mark.parametrize(
+@looped("scheme", ["bio", "bioes", "io"])
+@looped(
     "learning",
     [
         LogLinear(),
@@ -409,7 +410,7 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"scheme": "iob1"}, "scheme is 'iob1'"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crafted import tampered
+from looped import looped
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
@@ -291,7 +292,7 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
                 assert len(cuts) == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     "learning",
     [
         Learning(dropout=0.1, mini_sample=3.0),
@@ -300,7 +301,7 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
         Learning(cumulative_l1=1e-3),
     ],
 )
-@pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
+@looped("update", ["early", "max_violation", "plain"])
 def test_every_regularizer_and_update(
     corpus: list[Tagged], learning: Learning, update: str
 ) -> None:
@@ -367,7 +368,7 @@ def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"templates": "zhang2014"}, "names no event"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from looped import looped
 from made_up_corpora import arrays_of, f_score, sentences, text_of
 
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -31,7 +32,7 @@ def fitted() -> WordSegmenter:
 # Learning -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {},
@@ -84,7 +85,7 @@ def test_nothing_to_learn(corpus: Any) -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "complaint"),
     [
         ({"beam": 0}, "beam"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.freezing import Bits, frozen_rows
@@ -198,12 +199,12 @@ def test_rows_of_no_keys() -> None:
         FrozenRows(4, {**arrays, "directory": np.empty(0, dtype=np.uint32)})
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
+@looped("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
 def test_malformed_blocks(fault: str) -> None:
     refuse(table(40, 4, adaptive=True, small=False, seed=2), {**FAULTS, **FAULTS_OF_BLOCKS}[fault])
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_SLOTS])
+@looped("fault", [*FAULTS, *FAULTS_OF_SLOTS])
 def test_malformed_slots(fault: str) -> None:
     refuse(table(40, 4, adaptive=False, small=False, seed=2), {**FAULTS, **FAULTS_OF_SLOTS}[fault])
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from learning_twins import DenseWeights, rows_at, same_rows
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
@@ -121,8 +122,8 @@ class Run:
             close(state["debts"].ravel(), self.twin.debts[keys, columns], scale)
 
 
-@pytest.mark.parametrize("adaptive", [False, True], ids=["dense", "adaptive"])
-@pytest.mark.parametrize("form", FORMS)
+@looped("adaptive", [False, True], ids=["dense", "adaptive"])
+@looped("form", FORMS)
 def test_lazy_equals_dense_on_random_runs(form: str, adaptive: bool) -> None:
     seen: Counter[str] = Counter()
     for seed in range(RUNS):
@@ -167,8 +168,8 @@ def test_adaptive_rows_equal_dense_ones_bit_for_bit(form: str) -> None:
             assert averages[0].weights(key).tobytes() == averages[1].weights(key).tobytes()
 
 
-@pytest.mark.parametrize("adaptive", [False, True], ids=["dense", "adaptive"])
-@pytest.mark.parametrize("form", FORMS)
+@looped("adaptive", [False, True], ids=["dense", "adaptive"])
+@looped("form", FORMS)
 def test_going_on_from_trained_weights(form: str, adaptive: bool) -> None:
     """They are the weights before update 1; they decay from then on, and owe nothing."""
     seen: Counter[str] = Counter()

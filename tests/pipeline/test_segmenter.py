@@ -11,6 +11,7 @@ import spacy
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, tokens
 from pipeline.made_up import trained as make_trained
 from pipeline.made_up import untrained as make_untrained
@@ -74,7 +75,7 @@ def test_white_space_stands_as_spacy_has_it(nlp: Language, text: str) -> None:
     assert parts(doc) == [(w, " " * s) for w, s in zip(expected, spaces, strict=True)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         ("", []),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import (
     ChainTwin,
     CharacterModel,
@@ -165,8 +166,8 @@ def test_n_best_equals_brute_force(decoder: CharacterDecoder, text: str, k: int)
     assert [words for _, words in found[:1]] == [segment(decoder, text)]
 
 
-@pytest.mark.parametrize("n", [511, 512, 513, 1_024, 1_500])
-@pytest.mark.parametrize("spaced", [False, True])
+@looped("n", [511, 512, 513, 1_024, 1_500])
+@looped("spaced", [False, True])
 def test_sentences_longer_than_a_block_equal_the_twin(n: int, spaced: bool) -> None:
     random = np.random.default_rng(n)
     alphabet = [*"我们在北京大学，1年\u0301", CHINA[0], *(" " if spaced else "")]

@@ -30,6 +30,7 @@ from constituency_twins import (
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import agenda_of, check_scores, tables_of, walk
 from random_trees import LABELS, sentences_with_trees
 
@@ -328,7 +329,7 @@ def test_whole_trees_that_are_given_are_kept_by_any_beam(
     assert trees[1] == ConstituentDecoder(agenda).parse([words])[0]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("given_ones", "message"),
     [
         ([(0, 2, None), (1, 3, "L0")], "words 0 to 1 and 1 to 2 overlap"),
@@ -526,7 +527,7 @@ def shown(words: str, actions: str, atom: str) -> list[int]:
     return [v for v, n in enumerate(times, 1) for _ in range(n)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "actions", "expected"),
     [
         ("a b c d e", "ss", []),

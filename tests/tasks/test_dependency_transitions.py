@@ -14,6 +14,7 @@ from agenda_twin import SmallWeights
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import (
     ROOT,
     SYSTEMS,
@@ -152,7 +153,7 @@ def test_the_mask_is_that_of_the_twin(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize(("n", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
+@looped(("n", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
 def test_every_path_ends_in_a_tree_and_every_tree_has_a_path(
     system: System, n: int, n_trees: int
 ) -> None:
@@ -465,7 +466,7 @@ def test_a_decoder_parses_sentence_by_sentence(system: System) -> None:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize(
+@looped(
     "given_arcs",
     [
         ([2, None], [None, None]),

@@ -7,6 +7,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from tasks.test_text_decoder import TEXTS, flat, listed, model, spans_in
 
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, TypedRuns
@@ -163,7 +164,7 @@ def test_limits_by_hand() -> None:
     assert limits.without_rivals(places).tolist() == [False, False, False, False, True, True]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("span", "fault"),
     [
         ((0,), "is no span"),
@@ -197,7 +198,7 @@ def test_two_tags() -> None:
 # Typed runs ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "boundaries"),
     [
         ("大学", "00"),

@@ -11,6 +11,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from twins import is_maximal
 
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -379,8 +380,8 @@ def test_listed_words_get_their_tags(
     assert is_maximal(chosen, [(word.start, word.end) for word in places])
 
 
-@pytest.mark.parametrize("kind", TAGGERS)
-@pytest.mark.parametrize("tag", TAGS)
+@looped("kind", TAGGERS)
+@looped("tag", TAGS)
 def test_every_tag_can_be_wanted(kind: str, tag: str) -> None:
     """Whatever the training corpus says about characters and words with the tag."""
     compiled = UserWords([("北京大学", tag)]).snapshot()

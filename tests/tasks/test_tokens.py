@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 from twins import murmur_64a
 
@@ -224,7 +225,7 @@ def test_keys_and_symbols_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize("table", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 @given(texts=st.lists(sentences, min_size=1, max_size=3))
 def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     table: str, texts: list[list[Row]]
@@ -293,7 +294,7 @@ def test_shapes_fit_a_chain() -> None:
     assert TAG_BIGRAM.atoms == make("edge:").shapes[0].atoms
 
 
-@pytest.mark.parametrize("table", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_empty_sentences_and_single_tokens(table: str) -> None:
     features = make(table)
     symbols, lists = features.see([], 2)
