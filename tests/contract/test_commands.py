@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -34,7 +35,7 @@ from spacy_structreg.corpora.files import replace_bytes
 
 EVERY = pytest.mark.parametrize("command", sorted(LINES.keys() & known_commands()))
 # Folders, and files of nothing, that may be there.
-SOUND = {("fit", "."), ("jackknife", "."), ("segment", "empty"), ("draw", ".")}
+SOUND = {("fit", "."), ("jackknife", "."), ("search", "."), ("segment", "empty"), ("draw", ".")}
 
 FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
 JACKKNIFE = "jackknife tag.cfg c.spacy j.spacy -k 2"
@@ -402,7 +403,7 @@ def test_a_full_disk_is_named_by_the_file(
             done = subprocess.run(
                 [sys.executable, "-m", "spacy", "structreg", *line],
                 cwd=workplace,
-                preexec_fn=limit,
+                preexec_fn=partial(limit, 64),
                 capture_output=True,
                 text=True,
                 check=False,
@@ -410,7 +411,7 @@ def test_a_full_disk_is_named_by_the_file(
             said = (done.returncode, done.stdout, done.stderr)
         else:
             before = resource.getrlimit(resource.RLIMIT_FSIZE)
-            limit()
+            limit(16)
             try:
                 result = run(line)
             finally:
@@ -423,10 +424,10 @@ def test_a_full_disk_is_named_by_the_file(
         assert list((workplace / "full").iterdir()) == []
 
 
-def limit() -> None:
+def limit(size: int) -> None:
     """Let files have few bytes only, as on a full disk."""
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
 
 
 @pytest.mark.slow
