@@ -93,9 +93,9 @@ def _guided_parser(**settings: Any) -> Any:
     return GuidedJointParser(
         _pair(GuidedJointTagger, CharacterJointTagger, WordJointTagger)(**settings),
         Tagger(**settings),
-        DependencyParser(**settings),
-        DependencyParser(**settings, backward=True),
-        WordJointParser(**settings),
+        DependencyParser(**settings, beam=2),
+        DependencyParser(**settings, beam=2, backward=True),
+        WordJointParser(**settings, beam=2),
         weight=1.0,
         n_best=4,
     )
@@ -163,6 +163,7 @@ KINDS: dict[str, Kind] = {
         _OF_TEXTS,
         [*_TEXT_SETTINGS[:2], *_AGENDA],
         [({"types": None}, "types|templates"), *_WIDTHS],
+        settings={"beam": 2},
     ),
     "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS, [{"half_width": False}]),
     "reranker": Kind(
@@ -224,7 +225,10 @@ KINDS: dict[str, Kind] = {
             {"gazetteers": None, "templates": "chunking"},
             {"learning": LogLinear(optimizer="sgd", l1=0.01), "scheme": "bioes"},
         ],
-        [({"templates": "label: gazetteers(w0)"}, "templates"), ({"scheme": "bioes"}, "labels")],
+        [
+            ({"templates": "label: gazetteers(w0)"}, "templates"),
+            ({"scheme": "bioes"}, "scheme|labels"),
+        ],
         settings={
             "templates": "label: w0 | tag(w-1) | gazetteers(w0) | ngrams(w0) \n edge: \n edge: w0",
             "columns": ["word", "tag"],

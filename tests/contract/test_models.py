@@ -189,8 +189,8 @@ def test_an_interrupted_training_ends_as_if_it_had_not_been(name: str, tmp_path:
 @EVERY
 def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
     kind, model = KINDS[name], trained(name)
-    alone = [model.predict(*args) for args in kind.asked] * 20
-    items = [kind.batch(args) for args in kind.asked] * 20
+    alone = [model.predict(*args) for args in kind.asked] * 5
+    items = [kind.batch(args) for args in kind.asked] * 5
     assert model.predict_batch(items) == alone
     assert model.predict_batch(items, n_threads=2) == alone
     assert list(model.predict_stream(iter(items), n_threads=3)) == alone
@@ -409,12 +409,12 @@ HOSTILE: list[Any] = [
     "", "x", "\0", b"x", [], [1], [None], ["x"], [[]], {}, {"x": 1},
 ]  # fmt: skip
 # Entries that are for messages alone.
-UNREAD = {("package",), ("version",)}
+UNREAD = ("package", "version")
 
 
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths to the entries of a header; of lists, to the first and the last item."""
-    if path and path not in UNREAD:
+    if path and path[-1] not in UNREAD:
         yield path
     if isinstance(value, dict):
         for key, each in value.items():
@@ -464,7 +464,8 @@ def test_headers_are_refused_or_true(name: str, state: str) -> None:
             entry(other, path)["more"] = 1
 
         old = entry(header, path)
-        if isinstance(path[-1], str):
+        # Of lists by their names, any may be there; of large files, a part is tried.
+        if isinstance(path[-1], str) and "lists" not in path and number % (1 + step // 8) == 0:
             assert is_refused(name, tampered(data, drop)), f"without {path}"
         if path[-1] in ("settings", "learning"):
             assert is_refused(name, tampered(data, add)), f"more in {path}"
@@ -578,7 +579,9 @@ def test_averages(name: str) -> None:
     assert model.to_bytes() == data_of(name)
     if not kind.is_ensemble:
         # Several models of a training are those of the seeds that follow each other.
-        several = kind.new(n_models=2, mean="nonzero").fit(kind.gold).to_bytes()
+        several = (
+            kind.new(n_models=2, mean="nonzero", learning=model.learning).fit(kind.gold).to_bytes()
+        )
         assert weights_of(several) == weights_of(cls.average([model, other]).to_bytes())
     of_fewer = kind.new().fit(kind.gold[:2])
     if getattr(of_fewer, "labels", ()) != getattr(model, "labels", ()):
