@@ -29,7 +29,7 @@ from models import (
     trained,
 )
 
-from spacy_structreg.learn.learning_settings import LogLinear
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 
 EVERY = pytest.mark.parametrize("name", KINDS)
@@ -84,6 +84,46 @@ def test_a_fit_begins_from_nothing_and_a_failed_one_changes_nothing(name: str) -
             model.fit(kind.gold, on_epoch=fail)
         assert model.to_bytes() == further
     assert model.fit(kind.gold).to_bytes() == data_of(name)
+
+
+LEARNINGS = [
+    Learning("pa", aggressiveness=0.5),
+    Learning("pa_i"),
+    Learning("pa_ii", aggressiveness=0.5),
+    Learning(l2=1e-5, l1=1e-6),
+    Learning(cumulative_l1=1e-5, dropout=0.1),
+    Learning(clock="epochs"),
+    Learning(hidden_dropout=0.1),
+    Learning(clock="mistakes", l1=1e-4),
+]
+# Of models that search; of models of pieces of sequences.
+SEARCHES = [
+    {"update": "early"},
+    {"update": "plain"},
+    {"beam": 1, "update": "early"},
+    {"beam": 1, "update": "every"},
+]
+PIECES = {"learning": Learning("pa_i", mini_sample=4.0, dropout=0.1)}
+
+
+@EVERY
+def test_every_way_of_learning_learns(name: str) -> None:
+    kind = KINDS[name]
+    if kind.is_ensemble:
+        pytest.skip("its models are tried alone")
+    ways: list[dict[str, Any]] = [{"learning": each} for each in LEARNINGS]
+    ways += [
+        {"learning": Learning(), **way} for way in SEARCHES if hasattr(trained(name), "update")
+    ]
+    if name not in ("texts", "dependencies", "dependencies, arc-standard", "constituents"):
+        ways.append(PIECES)
+    made = {}
+    for way in ways:
+        model = kind.new(epochs=15, **way).fit(kind.gold)
+        figure = model.evaluate(kind.gold).as_dict()[model.PRIMARY]
+        made[model.to_bytes()] = way
+        assert figure > 0.3, (way, figure)
+    assert len(made) == len(ways)
 
 
 @EVERY

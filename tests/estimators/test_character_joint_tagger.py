@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 from made_up_corpora import sentences as segmented
 
 from spacy_structreg.corpora.conllu import read_conllu
@@ -114,18 +113,6 @@ def test_learning_by_default() -> None:
     assert CharacterJointTagger().learning == DEFAULT_LEARNING
     assert CharacterJointTagger(n_models=3).learning == DEFAULT_LEARNING_OF_MANY
     assert CharacterJointTagger(learning=Learning(), n_models=3).learning == Learning()
-
-
-@looped("update", ["perceptron", "pa", "pa_i", "pa_ii"])
-@looped(
-    "settings",
-    [{}, {"l2": 1e-5}, {"cumulative_l1": 1e-4}, {"dropout": 0.1}, {"hidden_dropout": 0.1}],
-    ids=str,
-)
-def test_every_rule_and_regularizer(update: str, settings: dict[str, float]) -> None:
-    learning = Learning(algorithm=update, mini_sample=4.0, **settings)
-    model = CharacterJointTagger(epochs=3, learning=learning, scheme="six").fit(TRAIN[:60])
-    assert model.evaluate(TRAIN[:60]).joint_f > 0.8
 
 
 def test_lists_of_labels_hold_for_frequent_characters_only() -> None:

@@ -101,32 +101,6 @@ def test_learns_without_a_limit() -> None:
     assert parser.predict_batch(queries(corpus)) == corpus
 
 
-@looped(
-    "changes",
-    [
-        {"beam": 1},
-        {"beam": 1, "update": "max_violation"},
-        {"update": "early"},
-        {"update": "plain"},
-        {"templates": "phrases"},
-        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
-        {"learning": Learning(l2=1e-5, l1=1e-6)},
-        {"learning": Learning(cumulative_l1=1e-5)},
-        {"learning": Learning(dropout=0.1)},
-        {"learning": Learning(hidden_dropout=0.1)},
-        {"learning": Learning(clock="epochs")},
-        {"n_models": 3},
-    ],
-    ids=str,
-)
-def test_every_way_of_learning_learns(changes: dict[str, object]) -> None:
-    chosen = {"epochs": 12, "learning": PLAIN, "beam": 4, **changes}
-    parser = ConstituencyParser(**chosen).fit(CORPUS)  # type: ignore[arg-type]
-    assert f_score(parser) == pytest.approx(1.0, abs=0.15)
-
-
 def test_greedy_parsers_learn_at_every_action() -> None:
     assert ConstituencyParser(beam=1).update == "every"
     assert ConstituencyParser(beam=2).update == "max_violation"

@@ -125,35 +125,6 @@ def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
     assert parser.evaluate(CORPUS).as_dict()["dep_uas"] == 1.0
 
 
-@EACH_SYSTEM
-@looped(
-    "changes",
-    [
-        {"beam": 1},
-        {"beam": 1, "update": "max_violation"},
-        {"update": "early"},
-        {"update": "plain"},
-        {"merge": True},
-        {"merge": False},
-        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
-        {"learning": Learning(l2=1e-5, l1=1e-6)},
-        {"learning": Learning(cumulative_l1=1e-5)},
-        {"learning": Learning(dropout=0.1)},
-        {"learning": Learning(hidden_dropout=0.1)},
-        {"learning": Learning(clock="epochs")},
-        {"n_models": 3},
-        {"n_models": 2, "mean": "nonzero"},
-    ],
-    ids=str,
-)
-def test_every_way_of_learning_learns(system: str, changes: dict[str, object]) -> None:
-    settings = {"epochs": 15, "learning": PLAIN, "beam": 4, **changes}
-    parser = DependencyParser(system=system, **settings).fit(CORPUS)  # type: ignore[arg-type]
-    assert las(parser) == pytest.approx(1.0, abs=0.15)
-
-
 def test_greedy_parsers_learn_at_every_action() -> None:
     assert DependencyParser(beam=1).update == "every"
     assert DependencyParser(beam=2).update == "max_violation"

@@ -9,7 +9,7 @@ import pytest
 import spacy
 from confection import ConfigValidationError
 from crafted import tampered
-from made_up_corpora import arrays_of, f_score
+from made_up_corpora import arrays_of
 from spacy.util import load_config_from_str
 
 from spacy_structreg.estimators.segmentation.character_segmenter import (
@@ -33,14 +33,6 @@ LEARNING = [
     Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0, dropout=0.05),
     Learning(algorithm="pa_ii", aggressiveness=0.5, clock="mistakes", l2=1e-4),
 ]
-each = pytest.mark.parametrize("learning", LEARNING, ids=str)
-
-
-@each
-def test_it_learns(learning: Learning, train: Corpus, dev: Corpus) -> None:
-    segmenter = CharacterSegmenter(learning=learning, epochs=4).fit(train)
-    assert f_score(segmenter, train) > 0.9
-    assert f_score(segmenter, dev) > 0.75
 
 
 def test_what_is_not_set_changes_no_byte(train: Corpus) -> None:

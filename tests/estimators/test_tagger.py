@@ -104,22 +104,6 @@ def test_closed_tags_by_the_name_of_a_treebank() -> None:
     assert set(CLOSED_TAGS["ctb"]) < set(TAG_MAPS["ctb"])
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"beam": 1, "update": "every"},
-        {"update": "max_violation"},
-        {"update": "plain"},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(mini_sample=2.0, dropout=0.1, l2=1e-6)},
-        {"n_models": 3},
-    ],
-)
-def test_every_way_of_learning_learns(settings: dict[str, object]) -> None:
-    tagger = fitted(**{"epochs": 12, "dictionary": None, **settings})
-    assert tagger.evaluate(CORPUS).tag_acc == pytest.approx(1.0, abs=0.15)
-
-
 def test_evaluate_counts_as_the_metric_does() -> None:
     tagger = fitted()
     gold = [[("the", "DET"), ("new", "NOUN")], [("dog", "VERB")]]

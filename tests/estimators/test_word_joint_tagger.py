@@ -292,25 +292,6 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
                 assert len(cuts) == 1
 
 
-@looped(
-    "learning",
-    [
-        Learning(dropout=0.1, mini_sample=3.0),
-        Learning(algorithm="pa_i", aggressiveness=0.1),
-        Learning(hidden_dropout=0.1, l2=1e-4),
-        Learning(cumulative_l1=1e-3),
-    ],
-)
-@looped("update", ["early", "max_violation", "plain"])
-def test_every_regularizer_and_update(
-    corpus: list[Tagged], learning: Learning, update: str
-) -> None:
-    model = WordJointTagger(learning=learning, update=update, epochs=3, beam=4).fit(corpus)
-    first, *_, last = model.history
-    assert last.wrong_labels < first.wrong_labels
-    assert (model.evaluate(corpus).joint_f or 0) > 0.5
-
-
 def test_models_of_other_records_are_not_averaged(corpus: list[Tagged]) -> None:
     one = WordJointTagger(epochs=1).fit(corpus)
     with pytest.raises(ValueError, match=r"differ in (lengths|words|character)"):

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from looped import looped
-from made_up_corpora import arrays_of, f_score, sentences, text_of
+from made_up_corpora import arrays_of, sentences, text_of
 
 from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import DEFAULT_LEARNING, WordSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.learning_settings import Learning
 
 PLAIN = Learning()
@@ -30,37 +30,6 @@ def fitted() -> WordSegmenter:
 
 
 # Learning -----------------------------------------------------------------------------------------
-
-
-@looped(
-    "settings",
-    [
-        {},
-        {"types": None},
-        {"characters": True},
-        {"by_words": True},
-        {"update": "max_violation"},
-        {"update": "plain"},
-        {"update": "every", "beam": 1},
-        {"learning": DEFAULT_LEARNING},
-        {"learning": Learning(algorithm="pa_i")},
-        {"learning": Learning(dropout=0.05, hidden_dropout=0.1)},
-        {"learning": Learning(l1=1e-4, clock="mistakes")},
-        {"n_models": 2},
-        {"sentences": "doc"},
-    ],
-    ids=str,
-)
-def test_it_learns(settings: dict[str, Any]) -> None:
-    segmenter = made(epochs=8, **settings)
-    assert not segmenter.is_trained
-    segmenter.fit(TRAIN)
-    assert segmenter.is_trained
-    found = f_score(segmenter, TRAIN)
-    # One character a word, and one word a sentence, are what is to be beaten.
-    assert found > 0.9
-    scores = segmenter.evaluate(TRAIN)
-    assert scores.as_dict()["seg_f"] == pytest.approx(found)
 
 
 def test_without_a_limit_long_sentences_are_learned() -> None:
