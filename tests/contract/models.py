@@ -57,7 +57,8 @@ class Kind:
     make: an untrained one of some settings. gold: its sentences. asked: what it is asked, each the
     arguments of `predict`. others: further settings, which must travel. differ: settings of models
     that cannot be averaged with the default one, and the attribute that the error names.
-    batch: the arguments of `predict` as an item of a batch.
+    batch: the arguments of `predict` as an item of a batch. lists: the best answers. settings: of
+    all models of the kind. has_pieces: whether it learns from mini-samples.
     """
 
     make: Callable[..., Any]
@@ -70,6 +71,7 @@ class Kind:
         lambda model, args, n: model.nbest(*args, n)
     )
     settings: Settings = field(default_factory=dict)
+    has_pieces: bool = True
 
     @property
     def is_ensemble(self) -> bool:
@@ -164,6 +166,7 @@ KINDS: dict[str, Kind] = {
         [*_TEXT_SETTINGS[:2], *_AGENDA],
         [({"types": None}, "types|templates"), *_WIDTHS],
         settings={"beam": 2},
+        has_pieces=False,
     ),
     "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS, [{"half_width": False}]),
     "reranker": Kind(
@@ -197,6 +200,7 @@ KINDS: dict[str, Kind] = {
         ],
         batch=lambda args: args,
         settings={"beam": 4},
+        has_pieces=False,
     ),
     "dependencies, arc-standard": Kind(
         DependencyParser,
@@ -206,6 +210,7 @@ KINDS: dict[str, Kind] = {
         [({"system": "arc_eager"}, "system")],
         batch=lambda args: args,
         settings={"beam": 4, "system": "arc_standard"},
+        has_pieces=False,
     ),
     "constituents": Kind(
         ConstituencyParser,
@@ -215,6 +220,7 @@ KINDS: dict[str, Kind] = {
         [({"templates": "action: S0t S1t"}, "templates"), ({"half_width": False}, "half_width")],
         batch=lambda args: args,
         settings={"beam": 4},
+        has_pieces=False,
     ),
     "labels": Kind(
         SequenceLabeler,
@@ -252,6 +258,7 @@ KINDS: dict[str, Kind] = {
         [({"ngrams": 1}, "ngrams"), ({"characters": []}, "characters")],
         lists=None,
         settings={"ngrams": 2, "characters": [1, 2]},
+        has_pieces=False,
     ),
 }
 TRAINED_APART = [name for name, kind in KINDS.items() if kind.is_ensemble]

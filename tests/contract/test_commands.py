@@ -33,7 +33,16 @@ from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.outputs import replace_folder
 from spacy_structreg.corpora.files import replace_bytes
 
-EVERY = pytest.mark.parametrize("command", sorted(LINES.keys() & known_commands()))
+# Those that train, or start other processes, are slow.
+EVERY = pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.slow] * (name in ("count-ngrams", "search", "report"))
+        )
+        for name in sorted(LINES.keys() & known_commands())
+    ],
+)
 # Folders, and files of nothing, that may be there.
 SOUND = {("fit", "."), ("jackknife", "."), ("search", "."), ("segment", "empty"), ("draw", ".")}
 

@@ -32,7 +32,11 @@ from models import (
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 
-EVERY = pytest.mark.parametrize("name", KINDS)
+# Those with trees over characters are slow.
+EVERY = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("parsed")) for name in KINDS],
+)
 OF_TEXTS = pytest.mark.parametrize(
     "name",
     [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
@@ -42,6 +46,11 @@ SPAWN = multiprocessing.get_context("spawn")
 
 class Interrupted(BaseException):
     """Ends a training between two epochs."""
+
+
+def weights_of(data: bytes) -> dict[str, bytes]:
+    """The arrays of a model file."""
+    return {name: array.tobytes() for name, array in parse_model(data)[1].items()}
 
 
 # What is learned ----------------------------------------------------------------------------------
@@ -57,7 +66,8 @@ def test_a_seed_says_all_and_threads_nothing(name: str) -> None:
         )
         for seed, n_threads in ((3, 1), (3, 2), (9, 1))
     )
-    assert one.to_bytes() == many.to_bytes() != other.to_bytes()
+    assert one.to_bytes() == many.to_bytes()
+    assert weights_of(one.to_bytes()) != weights_of(other.to_bytes())
     assert kind.new().fit(kind.gold).to_bytes() == data_of(name)
     # A drawn seed is kept.
     drawn = kind.new(seed=None)
@@ -112,10 +122,10 @@ def test_every_way_of_learning_learns(name: str) -> None:
     if kind.is_ensemble:
         pytest.skip("its models are tried alone")
     ways: list[dict[str, Any]] = [{"learning": each} for each in LEARNINGS]
-    ways += [
-        {"learning": Learning(), **way} for way in SEARCHES if hasattr(trained(name), "update")
-    ]
-    if name not in ("texts", "dependencies", "dependencies, arc-standard", "constituents"):
+    # The early steps of a tree over characters say too little about those that follow.
+    if hasattr(trained(name), "update") and name != "words, parsed":
+        ways += [{"learning": Learning(), **way} for way in SEARCHES]
+    if kind.has_pieces:
         ways.append(PIECES)
     made = {}
     for way in ways:
@@ -485,6 +495,11 @@ def file_of(name: str, state: str) -> bytes:
     return data_of(name) if state == "trained" else running_data(name)
 
 
+def some(places: list[Any], data: bytes) -> list[Any]:
+    """All places, or, of large files, some: these are models made of others."""
+    return places[:: 1 + len(places) * len(data) // 20_000_000]
+
+
 EACH_STATE = pytest.mark.parametrize("state", ["trained", "training"])
 
 
@@ -495,7 +510,7 @@ def test_headers_are_refused_or_true(name: str, state: str) -> None:
     data = file_of(name, state)
     header, _ = parse_model(data)
     step = 2 + len(data) // 30_000
-    for number, path in enumerate(paths_of(header)):
+    for number, path in enumerate(some(list(paths_of(header)), data)):
 
         def drop(other: Any, _: Any, path: Any = path) -> None:
             del entry(other, path[:-1])[path[-1]]
@@ -516,7 +531,7 @@ def test_headers_are_refused_or_true(name: str, state: str) -> None:
 
             same = type(old) is type(value) and old == value
             if not same and not is_refused(name, tampered(data, change)):
-                assert fits(old, value) or path[-1] == "lexicon", (
+                assert fits(old, value) or {"lexicon", "columns"} & {*path}, (
                     f"{value!r} in place of {old!r} at {path}"
                 )
 
@@ -553,7 +568,7 @@ def test_arrays_are_refused_or_true(name: str, state: str) -> None:
         add = lambda _, others, stray=stray: others.update({stray: np.zeros(3)})  # noqa: E731
         assert is_refused(name, tampered(data, add)), stray
     step = 1 + len(data) // 30_000
-    for number, (key, array) in enumerate(arrays.items()):
+    for number, (key, array) in enumerate(some(list(arrays.items()), data)):
         drop = lambda _, others, key=key: others.pop(key)  # noqa: E731
         assert is_refused(name, tampered(data, drop)) or key.endswith("occurrences"), key
         for what, make in list(changed(number))[number % step :: step]:
@@ -592,11 +607,6 @@ def test_models_of_other_tasks_are_refused(name: str) -> None:
 
 
 # Averages and frozen models -----------------------------------------------------------------------
-
-
-def weights_of(data: bytes) -> dict[str, bytes]:
-    """The arrays of a model file."""
-    return {name: array.tobytes() for name, array in parse_model(data)[1].items()}
 
 
 @EVERY
