@@ -68,6 +68,9 @@ def test_a_seed_says_all_and_threads_nothing(name: str) -> None:
     )
     assert one.to_bytes() == many.to_bytes()
     assert weights_of(one.to_bytes()) != weights_of(other.to_bytes())
+    # Without noise, the order of the sentences differs.
+    plain = [kind.new(learning=Learning(), seed=seed).fit(kind.gold) for seed in (3, 4)]
+    assert weights_of(plain[0].to_bytes()) != weights_of(plain[1].to_bytes())
     assert kind.new().fit(kind.gold).to_bytes() == data_of(name)
     # A drawn seed is kept.
     drawn = kind.new(seed=None)

@@ -248,7 +248,7 @@ class TestTrees:
         )
         assert tree.to_bracket(2) == "(\n  (IP\n    (NP (PN 我))\n    (VP (VV 来) (AS 了))))"
 
-    @pytest.mark.parametrize(
+    @looped(
         "tree",
         [
             leaf("NN", "a b"),

@@ -304,7 +304,7 @@ def test_sentences_that_are_none() -> None:
         ConstituencySentence(("a", ""), ("T", "T"), (Constituent("X", 0, 2, 0),))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "begin", "end", "head"),
     [("X", 0, 0, 0), ("X", 1, 0, 0), ("X", 0, 1, 1), ("X", 1, 2, 0), ("X", -1, 1, 0)],
 )

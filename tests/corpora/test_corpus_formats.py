@@ -227,7 +227,7 @@ HEADING = "第一章 回到 学校\n"
 
 
 class TestRawText:
-    @pytest.mark.parametrize(
+    @looped(
         "text",
         [
             "",

@@ -35,7 +35,7 @@ def sentences_with_spans(draw: st.DrawFn) -> tuple[int, list[Span]]:
     return n, spans
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels"),
     [
         ("bio", "B-X I-X I-X O B-X I-X B-X B-Y-Z O"),
@@ -58,7 +58,7 @@ def test_one_sentence_in_all_schemes(scheme: Scheme, labels: str) -> None:
     assert detect_scheme([joined]) == "io"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "spans"),
     [
         ("bio", "I-X I-X", [(0, 2, "X")]),

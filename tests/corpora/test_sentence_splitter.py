@@ -351,7 +351,7 @@ def check_number(text: str, n_sentences: int) -> None:
     assert len(sentence_ends(text)) <= 1 + len(text) // (LONGEST // 2)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("head", "part", "tail", "n_sentences"),
     [
         ("。", "”", "", 1),
@@ -461,7 +461,7 @@ def test_spaces_are_part_of_the_text() -> None:
     assert split_words(words) == [words]
 
 
-@pytest.mark.parametrize(
+@looped(
     "marked",
     [
         "他走\n了。|她来\r\n了。\n|好",
@@ -553,7 +553,7 @@ def test_tables_of_marks_hold_the_classes_of_the_pattern() -> None:
     assert set(re.findall(r"\s", every)) <= set(classes["after_dots"])
 
 
-@pytest.mark.parametrize("unit", [".)", ".", "。”", "：/", "://", "!’a", "…", '"', "。\n"])
+@looped("unit", [".)", ".", "。”", "：/", "://", "!’a", "…", '"', "。\n"])
 def test_marks_are_found_again_after_pickling(unit: str) -> None:
     text = f"好{unit * 3}好"
     marks = pickle.loads(pickle.dumps(sentences._MARKS))

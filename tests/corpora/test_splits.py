@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.conllu import Sentence, Word
 from spacy_structreg.corpora.splits import (
@@ -48,7 +49,7 @@ class TestRest:
         rest = rest_of_treebank(treebank, [sentence("c"), sentence("a")])
         assert [s.sent_id for s in rest] == ["b", "d"]
 
-    @pytest.mark.parametrize(
+    @looped(
         ("treebank", "held_out", "fault"),
         [
             (["a", None], [], "a sentence has no sent_id: 'a'"),

@@ -79,7 +79,7 @@ def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
         list(read_tagged_sentences(folder / "pfr", days={7}))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("file", "sentences", "words", "tags"),
     [
         ("zhuxian/train.wordpos", 2373, 67_648, 32),

@@ -119,7 +119,7 @@ def test_marks_extend(character: str) -> None:
     assert property_table()[ord(character)] & EXTENDS
 
 
-@pytest.mark.parametrize("character", "中a1，。\u309bー😀👍")
+@looped("character", "中a1，。\u309bー😀👍")
 def test_other_characters_do_not_extend(character: str) -> None:
     assert property_table()[ord(character)] == 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from looped import looped
 
 from spacy_structreg.features.labeling import LABELING_TABLES
@@ -49,7 +48,7 @@ def test_there_is_a_table_with_edges_for_each() -> None:
     assert set(LABELING_TABLES) == {*PLAIN, *(f"{name}+edges" for name in PLAIN), "classes"}
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@looped("name", PLAIN)
 def test_tables_end_with_the_tag_bigram_and_their_second_ones_with_rich_edges(name: str) -> None:
     plain = parsed(name)
     assert plain[-1] == StateTemplate("edge", ())

@@ -180,7 +180,7 @@ def test_the_templates_of_zhang_and_clark() -> None:
     assert {str(template) for template in parsed} == expected
 
 
-@pytest.mark.parametrize("name", JOINT_TABLES)
+@looped("name", JOINT_TABLES)
 def test_every_table_fits_its_task(name: str) -> None:
     system = WordTransitions(CharacterAtoms("extended"), 3)
     parsed = parse_state_templates([name], system.events, system.atoms, JOINT_TABLES)

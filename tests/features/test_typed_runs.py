@@ -224,7 +224,7 @@ def test_nothing(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         ("￥35的", [("price", "￥35")]),
@@ -454,7 +454,7 @@ def is_known_alone(case: Case) -> bool:
     )
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@looped("before", BEFORE)
 def test_marks_and_numbers_before(before: str) -> None:
     found: list[str] = []
     for case in CASES:

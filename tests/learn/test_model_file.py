@@ -280,7 +280,7 @@ class TestDamage:
         data = small_file()
         path = tmp_path / "m.srm"
         length = PREAMBLE.unpack_from(data)[2]
-        for i in range(len(data)):
+        for i in (*range(PREAMBLE.size + length), *range(PREAMBLE.size + length, len(data), 7)):
             damaged = bytearray(data)
             damaged[i] ^= 0x10
             path.write_bytes(damaged)

@@ -87,7 +87,7 @@ def test_whole_numbers_beyond_floats(name: str) -> None:
         Learning(**{name: 10**400})
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "reason"),
     [
         (
@@ -107,7 +107,7 @@ def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> 
         Learning(**settings)
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {"l1": 0.1, "l2": 0.1},

@@ -204,8 +204,8 @@ def test_going_on_from_trained_weights(adaptive: bool) -> None:
     np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-@pytest.mark.parametrize("prune", [0.3, 1.0, 2.5])
+@looped("adaptive", [False, True])
+@looped("prune", [0.3, 1.0, 2.5])
 def test_small_means_are_dropped(adaptive: bool, prune: float) -> None:
     steps = long_recording(20)[:300]
     rows = TrainingRows(20, adaptive=adaptive)

@@ -195,7 +195,7 @@ def test_derivations_score_as_the_twin_says(
 # Use ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "template",
     [
         StateTemplate("jump", ("c0",)),

@@ -204,7 +204,7 @@ def test_no_text_and_empty_texts() -> None:
     assert decoder.nbest(" \n", 3) == [(0.0, [])]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("texts", "sentences", "complaint"),
     [
         (["我们"], [[1]], "do not cover"),
@@ -233,7 +233,7 @@ def test_ends_may_be_offsets_in_all_texts(
     assert found == decoder.segment(texts, ends)
 
 
-@pytest.mark.parametrize("ends", [[], [3], [2], [4, 3], [3, 2, 4], [-1, 3, 4], [3, 4, 5]])
+@looped("ends", [[], [3], [2], [4, 3], [3, 2, 4], [-1, 3, 4], [3, 4, 5]])
 def test_offsets_in_all_texts_that_do_not_fit(ends: list[int]) -> None:
     with pytest.raises(ValueError, match="do not cover"):
         make_decoder().spans(["我们在", "年"], np.array(ends, dtype=np.int64))
@@ -282,8 +282,8 @@ def with_other_rows(table: TrainedRows, n: int) -> TrainedRows:
     return TrainedRows(table.n_columns, {"keys": keys, "values": values})
 
 
-@pytest.mark.parametrize("n_others", [0, 40_000])
-@pytest.mark.parametrize("bits", [8, 16, 32])
+@looped("n_others", [0, 40_000])
+@looped("bits", [8, 16, 32])
 def test_frozen_rows_are_summed_up(bits: Bits, n_others: int) -> None:
     """Rows of four labels are added in a way of their own, if they are frozen.
 

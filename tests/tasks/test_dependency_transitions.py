@@ -104,7 +104,7 @@ def test_gold_actions_rebuild_every_projective_tree(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@looped("n", [1, 2, 3, 4])
 def test_only_projective_trees_with_one_root_have_a_derivation(system: System, n: int) -> None:
     made = system.new(system.parse("action: S0t"), 1)
     for heads in product(range(ROOT, n), repeat=n):
@@ -175,7 +175,7 @@ def test_every_path_ends_in_a_tree_and_every_tree_has_a_path(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("width", [1, 4, 16])
+@looped("width", [1, 4, 16])
 def test_any_weights_give_trees_at_any_length(system: System, width: int) -> None:
     rich = {"arc_eager": "action: S0w N0w | S0t S1t | dist(S0,N0) | S0vl | S0label",
             "arc_standard": "action: S0w S1w | S0t S1t | N0t | dist(S1,S0)"}  # fmt: skip

@@ -74,7 +74,7 @@ def go_together(text: str, spans: list[AnySpan]) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *TAGGERS])
+@looped("kind", [*KINDS, *TAGGERS])
 @given(case=spanned(TEXTS), words=st.lists(st.text("大学生在 ab", min_size=1, max_size=4)))
 @quick_examples(60)
 @example(case=("大 学生", [(0, 3, "token")]), words=[])
@@ -132,8 +132,8 @@ def test_what_is_predicted_may_be_given(kind: str, case: tuple[str, list[str]]) 
     assert np.isfinite(score)
 
 
-@pytest.mark.parametrize("kind", TAGGERS)
-@pytest.mark.parametrize("tag", ["CD", "P", "NR", "VV"])
+@looped("kind", TAGGERS)
+@looped("tag", ["CD", "P", "NR", "VV"])
 def test_tokens_with_tags(kind: str, tag: str) -> None:
     text = "在北京大学生活。"
     words = UserWords([("北京", "NR"), ("大学", "NN")])

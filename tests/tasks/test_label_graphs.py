@@ -122,7 +122,7 @@ def test_labels_of_no_scheme(
         function(labels, scheme)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "fault"),
     [
         ("bio", ["I-X", "O"], "the labels lack B-X; take them from complete_labels"),

@@ -91,7 +91,7 @@ def test_pickles_and_nodes() -> None:
         lexicon.__init__(["天"])  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "fault"),
     [
         (["b", "a"], "sort the words"),
@@ -106,7 +106,7 @@ def test_words_that_cannot_be_listed(words: list[str], fault: str) -> None:
         Lexicon(words)
 
 
-@pytest.mark.parametrize("values", [[], [0], [65_536], [-1], [1.0], [[1]], [1, 1]])
+@looped("values", [[], [0], [65_536], [-1], [1.0], [[1]], [1, 1]])
 def test_values_that_no_word_can_have(values: list[int]) -> None:
     with pytest.raises(ValueError, match="integer from 1 to 65,535"):
         Lexicon(["a"], values)

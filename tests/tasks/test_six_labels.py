@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import label_sequences
@@ -42,7 +41,7 @@ def test_labels_are_sorted() -> None:
     assert [SCHEMES["six"]().labels, SCHEMES["bmes"]().labels] == [SCHEME.labels, bmes().labels]
 
 
-@pytest.mark.parametrize("length", WORDS)
+@looped("length", WORDS)
 def test_words_by_hand(length: int) -> None:
     assert spell(SCHEME.encode([length])) == WORDS[length]
 

@@ -372,7 +372,7 @@ def test_features_survive_pickling() -> None:
 # Refusals ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("token", "fault"),
     [
         (("a",), "is not a row of 2 strings"),
@@ -393,7 +393,7 @@ def test_other_tokens_are_refused(token: Any, fault: str) -> None:
         features.names([token])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("templates", "fault"),
     [
         (["label: w0 | w+9"], "'w\\+9', which this model does not have"),
@@ -410,7 +410,7 @@ def test_unusable_templates_are_refused(templates: list[str], fault: str) -> Non
         make(*templates)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("columns", "fault"),
     [
         ([], "have no columns"),
@@ -429,7 +429,7 @@ def test_unusable_columns_are_refused(columns: Any, fault: str) -> None:
         token_atoms(columns)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("arguments", "fault"),
     [
         ((1, [], [1], 0, []), "a stream is no field"),
