@@ -222,6 +222,15 @@ KINDS: dict[str, Kind] = {
         settings={"beam": 4},
         has_pieces=False,
     ),
+    "constituents, known heads": Kind(
+        ConstituencyParser,
+        TREES,
+        PAIRS,
+        differ=[({"known_heads": False}, "known_heads|heads")],
+        batch=lambda args: args,
+        settings={"beam": 4, "known_heads": True},
+        has_pieces=False,
+    ),
     "labels": Kind(
         SequenceLabeler,
         LABELED,

@@ -306,20 +306,20 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
     assert all(sentence.strip() == sentence.rstrip() != "" for sentence in sentences[1:])
 
 
-# With a step that looks at a character more than a few times, one of these would take hours.
+# With a step that looks at a character more than a few times, one of these would take an hour.
 @looped(
     ("part", "times", "n_sentences"),
     [
-        ("中", 2_000_000, 1),
-        ("”", 2_000_000, 1),
-        ("。", 2_000_000, 1),
-        (".", 2_000_000, 1),
-        ("\n", 2_000_000, 1),
-        ("\n\u3000", 2_000_000, 1),
-        ("。”", 2_000_000, 1),
+        ("中", 400_000, 1),
+        ("”", 400_000, 1),
+        ("。", 400_000, 1),
+        (".", 400_000, 1),
+        ("\n", 400_000, 1),
+        ("\n\u3000", 400_000, 1),
+        ("。”", 400_000, 1),
         ("。 ", 50_000, 50_000),
-        ("://", 1_000_000, 1),
-        ("://!,", 2_000_000, 1),
+        ("://", 400_000, 1),
+        ("://!,", 400_000, 1),
         ("!a", 50_000, 1),
         (".)", 50_000, 1),
         ("《？》", 50_000, 1),
@@ -366,7 +366,7 @@ def check_number(text: str, n_sentences: int) -> None:
     ],
 )
 def test_long_runs(head: str, part: str, tail: str, n_sentences: int) -> None:
-    check_number(head + part * 1_000_000 + tail, n_sentences)
+    check_number(head + part * 300_000 + tail, n_sentences)
 
 
 HALF = LONGEST // 2
