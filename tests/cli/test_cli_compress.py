@@ -92,10 +92,6 @@ def test_nothing_to_freeze(untrained: str, characters: str, fails: Fails, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_a_pipeline_is_not_its_own_output(pipeline: str, fails: Fails) -> None:
-    assert "name another output" in fails("compress", pipeline, pipeline, "--force")
-
-
 def test_frozen_once(pipeline: str, fails: Fails, invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("compress", pipeline, tmp_path / "a").exit_code == 0
     assert "is frozen; use the one" in fails("compress", tmp_path / "a", tmp_path / "b")

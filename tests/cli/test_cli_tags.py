@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
+from looped import looped
 from scoring import score
 from spacy.tokens import Doc, DocBin, Span
 from spacy.util import load_config_from_str, load_model_from_config
@@ -101,9 +102,9 @@ def tagging(configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
 # Configs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", list(config_templates()))
-@pytest.mark.parametrize("lang", ["zh", "en"])
-@pytest.mark.parametrize("with_corpus", [True, False])
+@looped("task", list(config_templates()))
+@looped("lang", ["zh", "en"])
+@looped("with_corpus", [True, False])
 def test_nothing_is_left_to_fill_in(task: str, lang: str, with_corpus: bool, corpus: Path) -> None:
     train = corpus if with_corpus else None
     config = load_config_from_str(init_config(None, task=task, lang=lang, train=train))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from sighan_release import write_archive, write_release
 
 from spacy_structreg.corpora.conllu import read_conllu
@@ -226,7 +227,7 @@ HEADING = "第一章 回到 学校\n"
 
 
 class TestRawText:
-    @pytest.mark.parametrize(
+    @looped(
         "text",
         [
             "",
@@ -263,7 +264,7 @@ class TestRawText:
 
 
 class TestRealFiles:
-    @pytest.mark.parametrize(
+    @looped(
         ("file", "expected"),
         [
             ("ud-chinese-gsd-simplified/dev.conll", "conllu"),

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.dependencies import (
     ROOT,
@@ -188,7 +189,7 @@ def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
     assert pickle.loads(pickle.dumps(sentence())) == sentence()
 
 
-@pytest.mark.parametrize(
+@looped(
     ("heads", "fault"),
     [
         ((1, -1), "3 tags, 2 heads and 3 labels for 3 words"),

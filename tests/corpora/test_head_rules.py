@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.constituents import constituency_sentence, constituency_sentences
@@ -16,7 +17,7 @@ from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
 TREEBANK = Path(__file__).parents[2] / "treebank"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "children", "head"),
     [
         # The first category that some child bears; of several such children the rightmost.
@@ -55,7 +56,7 @@ def test_rules_of_the_chinese_treebank(label: str, children: str, head: int) -> 
     assert HEAD_RULES["ctb"].head(label, children.split()) == head
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "children", "head"),
     [
         ("S", "NP VP .", 1),

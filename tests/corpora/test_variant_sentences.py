@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import spacy
+from looped import looped
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -57,7 +57,7 @@ def test_words_without_punctuation() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "n_marks"),
     [
         (["好", "。"], 1),

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from looped import looped
 from sighan_release import SENTENCES, release_files, write_archive
 from test_quickstart import spans
 from test_treebank import TREEBANK, leaves
@@ -542,7 +543,7 @@ def test_the_config_is_what_init_config_gives(name):
     assert kept == given, "make the config anew: see the README of the project"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("name", "task"),
     [("zhuxian", "segment"), *((n, "joint") for n in TAG_MAPS), *((n, "tag") for n in LANGUAGES)],
 )
@@ -584,7 +585,7 @@ def test_the_readme_documents_the_project(name, tmp_path):
         assert "test F |" in beyond
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
+@looped("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
 def test_no_path_is_of_one_machine(name):
     for path in (PROJECTS / name).rglob("*"):
         if path.suffix in (".cfg", ".md", ".py", ".yml") and MADE[0] not in path.parts:
