@@ -20,6 +20,7 @@ from crf_twins import (
     noising,
     objective,
 )
+from looped import looped
 
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.segmentation.bmes import bmes
@@ -115,8 +116,8 @@ def test_recurrences_equal_enumeration(crf: Crf, weights: np.ndarray) -> None:
     np.testing.assert_allclose(paths.log_likelihood_gradient(path), numeric, atol=1e-8)
 
 
-@pytest.mark.parametrize(("crf", "weights"), CASES)
-@pytest.mark.parametrize("noise", NOISES)
+@looped(("crf", "weights"), CASES)
+@looped("noise", NOISES)
 def test_four_gradients_of_noising_agree(crf: Crf, weights: np.ndarray, noise: Noise) -> None:
     value, gradient = Enumeration(crf, weights).noising(noise)
     assert value > 0
@@ -130,8 +131,8 @@ def test_four_gradients_of_noising_agree(crf: Crf, weights: np.ndarray, noise: N
     np.testing.assert_allclose(gradient, numeric, atol=1e-8)
 
 
-@pytest.mark.parametrize(("crf", "weights"), CASES)
-@pytest.mark.parametrize("window", range(5))
+@looped(("crf", "weights"), CASES)
+@looped("window", range(5))
 def test_windows_of_messages_equal_enumeration(crf: Crf, weights: np.ndarray, window: int) -> None:
     noise = Noise("dropout", 0.3, window)
     value, gradient = Enumeration(crf, weights).noising(noise)

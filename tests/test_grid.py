@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
+from looped import looped
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "spacy_structreg"
@@ -59,7 +59,7 @@ def test_the_tree_is_as_the_grid_says() -> None:
     assert list(faults(GRID, TREE)) == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("task", "cell", "parts"),
     [
         ("tagging", "tagging", {"tagger"}),  # another stem

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import srsly
+from looped import looped
 
 import spacy_structreg
 
@@ -143,7 +144,7 @@ def declared(node: ast.FunctionDef) -> Parameters:
 # ---- stubs ----
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@looped("name", COMPILED)
 def test_stub_names_what_the_module_defines(name: str) -> None:
     stub = stub_of(name)
     assert stub.is_file(), f"{stub.name} is missing beside the .pyx file"

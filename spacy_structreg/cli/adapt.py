@@ -12,12 +12,11 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["adapt", "adapt_command"]
+__all__ = ["adapt"]
 
 
-def adapt_command(
+def adapt(
     pipeline: PipelineArgument,
     files: Annotated[
         list[str],
@@ -32,48 +31,21 @@ def adapt_command(
         bool,
         Opt("--alone", help="Forget the text that was counted before; for millions of characters"),
     ] = False,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that count side by side")
     ] = 1,
     encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the texts")] = "utf-8",
     force: ForceOption = False,
-) -> None:
+) -> int:
     """Count the statistics of a pipeline anew, on raw text of a new domain.
 
     For pipelines whose models were trained with statistics of raw text. Weights stay as they are,
     and nothing is learned from labels. Texts may be of any size; memory is bounded.
-    """
-    with user_errors():
-        n_characters = adapt(
-            pipeline,
-            files,
-            output,
-            together=not alone,
-            n_threads=threads,
-            encoding=encoding,
-            force=force,
-        )
-        typer.echo(
-            f"Counted {number_of(n_characters, 'character')}, and saved the pipeline to {output}"
-        )
 
-
-def adapt(
-    pipeline: str,
-    files: list[str],
-    output: Path,
-    *,
-    together: bool = True,
-    n_threads: int = 1,
-    encoding: str = "utf-8",
-    force: bool = False,
-) -> int:
-    """Write a pipeline whose statistics are counted on files; returns the number of characters.
-
-    files: of text, or of counts. together: keep what was known before. The folder appears whole or
-    not at all. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
-    the output exists (unless `force`, and it is a pipeline or empty), no model of the pipeline has
-    statistics, the texts are empty, and for faulty files; OSError for those that cannot be read.
+    Returns the number of characters. The folder appears whole or not at all. Shows a progress bar
+    on standard error, if that is a terminal. Raises ValueError if the output exists (unless
+    `force`, and it is a pipeline or empty), no model of the pipeline has statistics, the texts are
+    empty, and for faulty files; OSError for those that cannot be read.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, read_blocks
@@ -107,9 +79,12 @@ def adapt(
 
         for part in parts:
             part.estimator = part.estimator.adapt(
-                blocks(), counts=counts, together=together, n_threads=n_threads
+                blocks(), counts=counts, together=not alone, n_threads=n_threads
             )
     if not n_characters and not counts:
         raise ValueError("there is no text in the files; name others")
     replace_folder(output, nlp.to_disk, force=force)
+    typer.echo(
+        f"Counted {number_of(n_characters, 'character')}, and saved the pipeline to {output}"
+    )
     return n_characters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -13,15 +13,22 @@ from spacy.cli._util import Arg
 
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-__all__ = ["agree", "agree_command"]
+__all__ = ["agree"]
 
 
-def agree_command(
+class Counts(NamedTuple):
+    """Sentences that were kept, all of the first input, and its texts that others do not have."""
+
+    kept: int
+    sentences: int
+    missing: int
+
+
+def agree(
     inputs: Annotated[
         list[Path],
         Arg(
@@ -33,37 +40,17 @@ def agree_command(
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, .spacy")],
     *,
     force: ForceOption = False,
-) -> None:
+) -> Counts:
     """Keep the sentences that all pipelines annotate alike.
 
     Words, tags, heads and labels, entities and spans must be the same. Each sentence becomes a Doc,
     without the categories of its text. In self-training and tri-training, pipelines learn from such
     sentences besides the gold ones.
-    """
-    with user_errors():
-        counts = agree(inputs, output, force=force)
-        typer.echo(f"{output}: {counts.kept:,} of {number_of(counts.sentences, 'sentence')}")
-        if counts.missing:
-            typer.echo(
-                f"left out, as not in all inputs: {number_of(counts.missing, 'text')}", err=True
-            )
 
-
-class Counts(NamedTuple):
-    """Sentences that were kept, all of the first input, and its texts that others do not have."""
-
-    kept: int
-    sentences: int
-    missing: int
-
-
-def agree(inputs: Sequence[Path], output: Path, *, force: bool = False) -> Counts:
-    """Write the sentences of the first input that all others have, too.
-
-    Files are read one by one, and the output is written in one step. Shows a progress bar on
-    standard error, if that is a terminal. Raises ValueError for fewer than two inputs, for inputs
-    of different texts, if the output exists (unless `force`), if no sentence is left, and as
-    `read_docbin`; OSError for files that cannot be read or written.
+    Returns the numbers of sentences and texts. Files are read one by one, and the output is written
+    in one step. Shows a progress bar on standard error, if that is a terminal. Raises ValueError
+    for fewer than two inputs, for inputs of different texts, if the output exists (unless `force`),
+    if no sentence is left, and as `read_docbin`; OSError for files that cannot be read or written.
     """
     from spacy.vocab import Vocab
 
@@ -94,7 +81,11 @@ def agree(inputs: Sequence[Path], output: Path, *, force: bool = False) -> Count
             raise ValueError("there is no sentence that all inputs annotate alike")
 
     save_docs(output, kept())
-    return Counts(counts["kept"], counts["sentences"], counts["texts"] - counts["common"])
+    missing = counts["texts"] - counts["common"]
+    typer.echo(f"{output}: {counts['kept']:,} of {number_of(counts['sentences'], 'sentence')}")
+    if missing:
+        typer.echo(f"left out, as not in all inputs: {number_of(missing, 'text')}", err=True)
+    return Counts(counts["kept"], counts["sentences"], missing)
 
 
 def counted(docs: Iterable[Doc], counts: Counter[str]) -> Iterator[Doc]:

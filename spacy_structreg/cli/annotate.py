@@ -17,9 +17,8 @@ from spacy_structreg.cli.engine_options import (
     SchedulerOption,
     WorkersOption,
 )
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["annotate_command", "parse_max_bad"]
+__all__ = ["annotate", "parse_max_bad"]
 
 
 class OutputFormat(str, Enum):
@@ -29,7 +28,7 @@ class OutputFormat(str, Enum):
     spacy = "spacy"
 
 
-def annotate_command(
+def annotate(
     pipeline: PipelineArgument,
     inputs: Annotated[
         list[str],
@@ -50,8 +49,8 @@ def annotate_command(
     ] = OutputFormat.parquet,
     engine: EngineOption = Engine.local,
     scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
-    threads: Annotated[
+    n_workers: WorkersOption = None,
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads of each worker that predict side by side")
     ] = 1,
     text_column: Annotated[
@@ -100,37 +99,36 @@ def annotate_command(
     setting needs another folder. Records that cannot be read are put into its folder _bad, with
     place and reason. Needs the extra 'cluster'.
     """
-    with user_errors():
-        from spacy_structreg.cluster.engines import need_packages
+    from spacy_structreg.cluster.engines import need_packages
 
-        need_packages("distributed", "pyarrow", "fsspec")
-        from spacy_structreg.cluster.annotate_run import annotate
+    need_packages("distributed", "pyarrow", "fsspec")
+    from spacy_structreg.cluster.annotate_run import annotate as annotate_files
 
-        done = annotate(
-            pipeline,
-            inputs,
-            output,
-            format=format.value,
-            engine=engine.value,
-            scheduler=scheduler,
-            n_workers=workers,
-            n_threads=threads,
-            text_column=text_column,
-            keep=keep or (),
-            keep_text=not no_text,
-            max_bad=parse_max_bad(max_bad),
-            unit_bytes=None if unit_size is None else unit_size << 10,
-            verify=verify,
-            say=lambda message: typer.echo(message, err=True),
-        )
-        again = f", {done.resumed} of them before" if done.resumed else ""
-        bad = f"; {number_of(done.bad_records, 'bad record')} in {output}/_bad"
-        typer.echo(
-            f"Annotated {number_of(done.records, 'record')} of "
-            f"{number_of(done.characters, 'character')} in {number_of(done.units, 'unit')}{again}, "
-            f"in {done.seconds:,.1f} s; {number_of(done.shard_bytes, 'byte')} in {output}"
-            f"{bad if done.bad_records else ''}"
-        )
+    done = annotate_files(
+        pipeline,
+        inputs,
+        output,
+        format=format.value,
+        engine=engine.value,
+        scheduler=scheduler,
+        n_workers=n_workers,
+        n_threads=n_threads,
+        text_column=text_column,
+        keep=keep or (),
+        keep_text=not no_text,
+        max_bad=parse_max_bad(max_bad),
+        unit_bytes=None if unit_size is None else unit_size << 10,
+        verify=verify,
+        say=lambda message: typer.echo(message, err=True),
+    )
+    again = f", {done.resumed} of them before" if done.resumed else ""
+    bad = f"; {number_of(done.bad_records, 'bad record')} in {output}/_bad"
+    typer.echo(
+        f"Annotated {number_of(done.records, 'record')} of "
+        f"{number_of(done.characters, 'character')} in {number_of(done.units, 'unit')}{again}, "
+        f"in {done.seconds:,.1f} s; {number_of(done.shard_bytes, 'byte')} in {output}"
+        f"{bad if done.bad_records else ''}"
+    )
 
 
 def parse_max_bad(text: str) -> int | float:

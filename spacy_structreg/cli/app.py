@@ -9,32 +9,31 @@ from __future__ import annotations
 import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
-from spacy_structreg.cli.adapt import adapt_command
-from spacy_structreg.cli.agree import agree_command
-from spacy_structreg.cli.annotate import annotate_command
-from spacy_structreg.cli.average import average_command
-from spacy_structreg.cli.calibrate import calibrate_command
-from spacy_structreg.cli.compile_words import compile_words_command
-from spacy_structreg.cli.compress import compress_command
-from spacy_structreg.cli.convert import convert_command
-from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
-from spacy_structreg.cli.correct import correct_command
-from spacy_structreg.cli.count_ngrams import count_ngrams_command
-from spacy_structreg.cli.draw import draw_command
-from spacy_structreg.cli.evaluate import evaluate_command
-from spacy_structreg.cli.explain import explain_command
-from spacy_structreg.cli.fit import SETTINGS, fit_command
-from spacy_structreg.cli.info import info_command
-from spacy_structreg.cli.init_config import init_config_command
-from spacy_structreg.cli.jackknife import jackknife_command
-from spacy_structreg.cli.report import report_command
-from spacy_structreg.cli.search import search_command
-from spacy_structreg.cli.segment import segment_command
-from spacy_structreg.cli.select import select_command
-from spacy_structreg.cli.serve import serve_command
+from spacy_structreg.cli.adapt import adapt
+from spacy_structreg.cli.agree import agree
+from spacy_structreg.cli.annotate import annotate
+from spacy_structreg.cli.average import average
+from spacy_structreg.cli.calibrate import calibrate
+from spacy_structreg.cli.commands import as_command
+from spacy_structreg.cli.compile_words import compile_words
+from spacy_structreg.cli.compress import compress
+from spacy_structreg.cli.convert import convert
+from spacy_structreg.cli.correct import correct
+from spacy_structreg.cli.count_ngrams import count_ngrams
+from spacy_structreg.cli.draw import draw
+from spacy_structreg.cli.evaluate import evaluate
+from spacy_structreg.cli.explain import explain
+from spacy_structreg.cli.fit import fit
+from spacy_structreg.cli.info import info
+from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.cli.jackknife import jackknife
+from spacy_structreg.cli.overrides import UNKNOWN_OPTIONS
+from spacy_structreg.cli.search import search
+from spacy_structreg.cli.segment import segment
+from spacy_structreg.cli.serve import serve
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
-from spacy_structreg.cli.uncertain import uncertain_command
-from spacy_structreg.cli.word_classes import word_classes_command
+from spacy_structreg.cli.uncertain import uncertain
+from spacy_structreg.cli.word_classes import word_classes
 
 HELP = """Words, tags, trees, labels and categories by linear structured models: prepare corpora,
 configure training, segment, evaluate and draw."""
@@ -42,31 +41,27 @@ configure training, segment, evaluate and draw."""
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
 )
-structreg_app.command("copy-data")(copy_data_command)
-structreg_app.command("unpack")(unpack_command)
-structreg_app.command("select")(select_command)
-structreg_app.command("convert")(convert_command)
-structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
-structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
-structreg_app.command("search", context_settings=SETTINGS)(search_command)
-structreg_app.command("segment")(segment_command)
-structreg_app.command("annotate")(annotate_command)
-structreg_app.command("agree")(agree_command)
-structreg_app.command("uncertain")(uncertain_command)
-structreg_app.command("count-ngrams")(count_ngrams_command)
-structreg_app.command("word-classes")(word_classes_command)
-structreg_app.command("evaluate")(evaluate_command)
-structreg_app.command("report")(report_command)
-structreg_app.command("draw", cls=WithStyles)(draw_command)
-structreg_app.command("serve")(serve_command)
-structreg_app.command("info")(info_command)
-structreg_app.command("explain")(explain_command)
-structreg_app.command("correct")(correct_command)
-structreg_app.command("average")(average_command)
-structreg_app.command("calibrate")(calibrate_command)
-structreg_app.command("compress")(compress_command)
-structreg_app.command("compile-words")(compile_words_command)
-structreg_app.command("adapt")(adapt_command)
-structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
+structreg_app.command()(as_command(convert))
+structreg_app.command(cls=WithTemplates)(as_command(init_config))
+structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(fit))
+structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(search))
+structreg_app.command()(as_command(segment))
+structreg_app.command()(as_command(annotate))
+structreg_app.command()(as_command(agree))
+structreg_app.command()(as_command(uncertain))
+structreg_app.command()(as_command(count_ngrams))
+structreg_app.command()(as_command(word_classes))
+structreg_app.command()(as_command(evaluate))
+structreg_app.command(cls=WithStyles)(as_command(draw))
+structreg_app.command()(as_command(serve))
+structreg_app.command()(as_command(info))
+structreg_app.command()(as_command(explain))
+structreg_app.command()(as_command(correct))
+structreg_app.command()(as_command(average))
+structreg_app.command()(as_command(calibrate))
+structreg_app.command()(as_command(compress))
+structreg_app.command()(as_command(compile_words))
+structreg_app.command()(as_command(adapt))
+structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(jackknife))
 
 spacy_app.add_typer(structreg_app)

@@ -11,9 +11,8 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["average", "average_command"]
+__all__ = ["average"]
 
 
 class MeanName(str, Enum):
@@ -23,7 +22,7 @@ class MeanName(str, Enum):
     plain = "plain"
 
 
-def average_command(
+def average(
     pipelines: Annotated[
         list[str], Arg(metavar="PIPELINE...", help="Folders or packages of pipelines")
     ],
@@ -44,16 +43,6 @@ def average_command(
 
     It pays most for models that differ: train them with update = "perceptron". Models of
     spacy_structreg are averaged; everything else is copied from the first pipeline.
-    """
-    with user_errors():
-        average(pipelines, output, mean=mean, force=force)
-        typer.echo(f"Saved the average of {number_of(len(pipelines), 'pipeline')} to {output}")
-
-
-def average(
-    pipelines: list[str], output: Path, *, mean: MeanName = MeanName.nonzero, force: bool = False
-) -> None:
-    """Write the average of pipelines to a folder, which appears whole or not at all.
 
     Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), or the
     pipelines cannot be averaged.
@@ -64,3 +53,4 @@ def average(
     check_folder(output, *pipelines, force=force)
     averaged = average_pipelines([load_pipeline(name) for name in pipelines], mean.value)
     replace_folder(output, averaged.to_disk, force=force)
+    typer.echo(f"Saved the average of {number_of(len(pipelines), 'pipeline')} to {output}")

@@ -9,24 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    PipelineArgument,
-    corpus_options,
-)
+from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
 from spacy_structreg.cli.evaluate import GivenName
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
-from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions
 from spacy_structreg.corpora.palette import COLORS
 
 if TYPE_CHECKING:
     from spacy_structreg.pipeline.calibration import KindReport
 
-__all__ = ["MethodName", "calibrate", "calibrate_command"]
+__all__ = ["MethodName", "calibrate"]
 
 
 class MethodName(str, Enum):
@@ -36,7 +28,7 @@ class MethodName(str, Enum):
     temperature = "temperature"
 
 
-def calibrate_command(
+def calibrate(
     pipeline: PipelineArgument,
     corpus: Annotated[Path, Arg(metavar="CORPUS", help="Development corpus, with gold annotation")],
     *,
@@ -65,52 +57,19 @@ def calibrate_command(
         Path | None,
         Opt("--plot", help="Picture of reliability to write (.svg, .png or .pdf); by matplotlib"),
     ] = None,
-    format: FormatOption = AUTO,
-    encoding: EncodingOption = "utf-8",
-    head_rules: HeadRulesOption = None,
+    options: CorpusArgument = ANY_CORPUS,
     force: ForceOption = False,
-) -> None:
+) -> list[KindReport]:
     """Fit probabilities to the margins of a pipeline, by a corpus that it was not trained on.
 
     Of every boundary and word of the tokenizer, every tag and every head. Prints how far the
     probabilities are from the shares that come true (the expected calibration error), before and
     after: each fifth of the corpus is judged by curves of the others. The pipeline that is written
     reports the probabilities in doc._.structreg when it is asked to (confidence = true).
-    """
-    with user_errors():
-        options = corpus_options(format=format, encoding=encoding, head_rules=head_rules)
-        reports = calibrate(
-            pipeline,
-            corpus,
-            options,
-            output=output,
-            method=method,
-            given=given,
-            plot=plot,
-            force=force,
-        )
-        print_reports(reports)
-        for path in (output, plot):
-            if path is not None:
-                typer.echo(f"Saved {path}")
 
-
-def calibrate(
-    pipeline: str,
-    corpus: Path,
-    options: CorpusOptions | None = None,
-    *,
-    output: Path | None = None,
-    method: MethodName = MethodName.isotonic,
-    given: GivenName = GivenName.text,
-    plot: Path | None = None,
-    force: bool = False,
-) -> list[KindReport]:
-    """Calibrate a pipeline on a corpus, write it and a picture if asked; returns the figures.
-
-    Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), and as
-    `calibrate_pipeline` and `read_docs`; OSError for files that cannot be read or written;
-    ImportError, for a picture, without matplotlib.
+    Returns the figures of each kind of decisions. Raises ValueError if the output exists (unless
+    `force`, and it is a pipeline or empty), and as `calibrate_pipeline` and `read_docs`; OSError
+    for files that cannot be read or written; ImportError, for a picture, without matplotlib.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.calibration import calibrate_pipeline
@@ -122,13 +81,17 @@ def calibrate(
     if plot is not None:
         check_picture(plot, pipeline, corpus)
     nlp = load_pipeline(pipeline)
-    gold = list(read_docs(corpus, nlp.vocab, options or CorpusOptions()))
+    gold = list(read_docs(corpus, nlp.vocab, options))
     asked = Given(given is not GivenName.text, given is GivenName.words_and_tags)
     reports = calibrate_pipeline(nlp, gold, asked, method.value)
     if plot is not None:
         draw_reliability(reports, plot)
     if output is not None:
         replace_folder(output, nlp.to_disk, force=force)
+    print_reports(reports)
+    for path in (output, plot):
+        if path is not None:
+            typer.echo(f"Saved {path}")
     return reports
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["compile_words", "compile_words_command"]
+__all__ = ["compile_words"]
 
 
 class ModeName(str, Enum):
@@ -31,7 +30,7 @@ class ListFormat(str, Enum):
     jieba = "jieba"
 
 
-def compile_words_command(
+def compile_words(
     files: Annotated[
         list[Path],
         Arg(metavar="WORDS...", help="Files of a word a line, with a tab and its tag if wanted"),
@@ -62,47 +61,29 @@ def compile_words_command(
         ),
     ] = None,
     force: ForceOption = False,
-) -> None:
+) -> int:
     """Compile lists of words for the tokenizer of a pipeline, which maps the result in no time.
 
     Load it with nlp.tokenizer.user_words.load(OUTPUT). Files may be compiled lists themselves,
     whose words keep their modes; of a word that comes twice, the last one counts.
-    """
-    with user_errors():
-        n_words = compile_words(
-            files,
-            output,
-            mode=None if mode is None else mode.value,
-            bonus=bonus,
-            encoding=encoding,
-            format=None if format is None else format.value,
-            force=force,
-        )
-        typer.echo(f"Wrote {number_of(n_words, 'word')} to {output}")
 
-
-def compile_words(
-    files: list[Path],
-    output: Path,
-    *,
-    mode: Literal["force", "prefer", "bonus"] | None = None,
-    bonus: float | None = None,
-    encoding: str = "utf-8",
-    format: Literal["words", "jieba"] | None = None,
-    force: bool = False,
-) -> int:
-    """Write the words of files to one compiled file; returns their number.
-
-    Raises ValueError if the output exists (unless `force`), for faults of the files, naming them,
-    and OSError for files that cannot be read or written.
+    Returns their number. Raises ValueError if the output exists (unless `force`), for faults of the
+    files, naming them, and OSError for files that cannot be read or written.
     """
     from spacy_structreg.pipeline.tokenizer import UserWords
 
     check_file(output, *files, force=force)
     words = UserWords()
     for path in files:
-        words.load(path, mode=mode, bonus=bonus, encoding=encoding, format=format)
+        words.load(
+            path,
+            mode=None if mode is None else mode.value,
+            bonus=bonus,
+            encoding=encoding,
+            format=None if format is None else format.value,
+        )
     if not words:
         raise ValueError(f"{', '.join(map(str, files))}: no word; write one a line")
     words.snapshot().write(output)
+    typer.echo(f"Wrote {number_of(len(words), 'word')} to {output}")
     return len(words)

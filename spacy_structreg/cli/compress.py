@@ -5,34 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
-    ColumnsOption,
-    CompoundsOption,
-    DaysOption,
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    PartOption,
-    PipelineArgument,
-    corpus_options,
-)
+from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
 from spacy_structreg.cli.evaluate import GivenName, read_gold
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
-from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import (
-    AUTO,
-    Compounds,
-    CorpusOptions,
-    SchemeName,
-    Spaces,
-)
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -40,18 +21,10 @@ if TYPE_CHECKING:
 
     from spacy_structreg.pipeline.task import ScoreSettings
 
-__all__ = ["compress", "compress_command"]
+__all__ = ["compress"]
 
 # Shares of the weights, the smallest ones, that are left out on trial; the most comes first.
 SHARES: Final = (0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.4, 0.2)
-
-
-class BitsName(str, Enum):
-    """Bits of a weight."""
-
-    eight = "8"
-    sixteen = "16"
-    unquantized = "32"
 
 
 @dataclass(frozen=True)
@@ -80,7 +53,7 @@ class Gold:
     places: frozenset[str]
 
 
-def compress_command(
+def compress(
     pipeline: PipelineArgument,
     output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
     *,
@@ -92,10 +65,11 @@ def compress_command(
         GivenName, Opt("--gold", help="What of the corpus the pipeline is given; as of evaluate")
     ] = GivenName.text,
     bits: Annotated[
-        BitsName | None,
+        int | None,
         Opt(
             "--bits",
             "-b",
+            metavar="[8|16|32]",
             help="Bits of a weight; 32 leaves them as they are. By default 8, or, if the corpus "
             "shows that these are too few, 16",
         ),
@@ -117,70 +91,21 @@ def compress_command(
             "evaluate --compare compares; if one would lose more, nothing is written",
         ),
     ] = 0.2,
-    format: FormatOption = AUTO,
-    encoding: EncodingOption = "utf-8",
-    compounds: CompoundsOption = Compounds.parts,
-    days: DaysOption = None,
-    part: PartOption = None,
-    columns: ColumnsOption = None,
-    head_rules: HeadRulesOption = None,
+    options: CorpusArgument = ANY_CORPUS,
     force: ForceOption = False,
-) -> None:
+) -> tuple[Measured, Measured]:
     """Make a pipeline small and fast, for prediction only.
 
     Models of spacy_structreg are frozen: weights that hardly count are left out, the others get
     few bits, and lie so that they are found at once. They cannot be trained further, corrected or
     averaged; keep the pipeline that they are made of. Everything else is copied.
-    """
-    with user_errors():
-        options = corpus_options(
-            format=format,
-            encoding=encoding,
-            compounds=compounds,
-            days=days,
-            part=part,
-            spaces=Spaces.none,
-            head_rules=head_rules,
-            columns=columns,
-            scheme=SchemeName.auto,
-            comments=None,
-        )
-        before, after = compress(
-            pipeline,
-            output,
-            corpus,
-            options,
-            given=given,
-            bits=None if bits is None else int(bits.value),
-            prune=prune,
-            max_loss=max_loss,
-            force=force,
-        )
-        print_comparison(before, after)
-        typer.echo(f"Saved the compressed pipeline to {output}")
 
-
-def compress(
-    pipeline: str,
-    output: Path,
-    corpus: Path | None = None,
-    options: CorpusOptions | None = None,
-    *,
-    given: GivenName = GivenName.text,
-    bits: int | None = None,
-    prune: float | None = None,
-    max_loss: float = 0.2,
-    force: bool = False,
-) -> tuple[Measured, Measured]:
-    """Write a pipeline with frozen models; returns what it was before, and what it is.
-
-    The output appears whole or not at all. bits: None tries 8, then 16. prune: None tries shares of
-    the weights (`SHARES`) of one model after the other, the largest first, if there is a corpus,
-    and takes the most by which no figure of the pipeline loses more than max_loss percentage
-    points. Without a corpus they stand for 8 and 0; of models whose loss is not measured nothing
-    is left out then.
-    Raises ValueError if one does whatever is tried, if the output exists (unless `force`, and it is
-    a pipeline or empty), the pipeline has no model to freeze, and as `evaluate`.
+    Returns what it was before, and what it is. The output appears whole or not at all. Shares of
+    the weights (`SHARES`) that are left out are tried for one model after the other, the largest
+    first; of models whose loss is not measured nothing is left out.
+    Raises ValueError if a figure loses more than `max_loss` whatever is tried, if the output exists
+    (unless `force`, and it is a pipeline or empty), the pipeline has no model to freeze, and as
+    `evaluate`.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
@@ -201,7 +126,6 @@ def compress(
     models = models_to_freeze(nlp)
     gold = None
     if corpus is not None:
-        options = options or CorpusOptions()
         options = replace(options, format=find_format(corpus, options).name)
         parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
         docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
@@ -236,7 +160,10 @@ def compress(
                     break
     put_frozen(nlp, models, n_bits, limits)
     replace_folder(output, nlp.to_disk, force=force)
-    return before, measured(nlp, gold)
+    after = measured(nlp, gold)
+    print_comparison(before, after)
+    typer.echo(f"Saved the compressed pipeline to {output}")
+    return before, after
 
 
 def measured(nlp: Language, gold: Gold | None) -> Measured:

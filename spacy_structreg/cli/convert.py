@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,36 +12,20 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
-    ColumnsOption,
-    CommentsOption,
-    CompoundsOption,
-    DaysOption,
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    PartOption,
-    SchemeOption,
-    corpus_options,
-)
+from spacy_structreg.cli.commands import Depends
+from spacy_structreg.cli.corpus_arguments import CorpusArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import (
-    AUTO,
-    Compounds,
-    CorpusOptions,
-    SchemeName,
-    Spaces,
-)
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["Converted", "convert", "convert_command", "parse_percent"]
+__all__ = ["Converted", "convert", "parse_percent"]
 
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
+DEFAULT_OPTIONS = CorpusOptions()
 
 
 class Converted(NamedTuple):
@@ -56,7 +41,51 @@ class Converted(NamedTuple):
     bad_pos: int = 0
 
 
-def convert_command(
+def parse_percent(text: str) -> tuple[int, int]:
+    """Begin and end, in percent, from such as `0:90`. Raises ValueError for anything else."""
+    found = PERCENT.fullmatch(text)
+    begin, end = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not begin < end <= 100:
+        raise ValueError(f"--percent is {text!r}; write begin and end, such as 0:90 or 90:100")
+    return begin, end
+
+
+def conversion_options(
+    options: CorpusArgument,
+    *,
+    spaces: Annotated[
+        Spaces,
+        Opt(
+            "--spaces",
+            help="CoNLL-U: which spaces the text has. file: all but those that SpaceAfter=No takes "
+            "away; none; auto: as the file has them, unless it never says SpaceAfter=No and "
+            "would have them between Han characters. Columns: none; auto: between all words but "
+            "next to Han characters. All formats: latin, between words of Latin letters and digits",
+        ),
+    ] = Spaces.auto,
+    spans_key: Annotated[
+        str | None,
+        Opt(
+            "--spans-key",
+            help="Columns: put what is labeled into this span group, such as chunks, and not among "
+            "the entities",
+        ),
+    ] = None,
+    lang: Annotated[
+        str,
+        Opt(
+            "--lang",
+            "-l",
+            help="Classified: spaCy's code of the language, whose tokenizer parts the texts; a "
+            "pipeline that is trained parts them by its own again",
+        ),
+    ] = "xx",
+) -> CorpusOptions:
+    """The options of a corpus that is converted: spaces, span groups and languages stay in Docs."""
+    return replace(options, spaces=spaces, spans_key=spans_key, lang=lang)
+
+
+def convert(
     inputs: Annotated[
         list[Path], Arg(metavar="INPUT", help="Corpus files; of brackets, also folders of them")
     ],
@@ -69,33 +98,7 @@ def convert_command(
         ),
     ],
     *,
-    format: FormatOption = AUTO,
-    encoding: EncodingOption = "utf-8",
-    spaces: Annotated[
-        Spaces,
-        Opt(
-            "--spaces",
-            help="CoNLL-U: which spaces the text has. file: all but those that SpaceAfter=No takes "
-            "away; none; auto: as the file has them, unless it never says SpaceAfter=No and "
-            "would have them between Han characters. Columns: none; auto: between all words but "
-            "next to Han characters. All formats: latin, between words of Latin letters and digits",
-        ),
-    ] = Spaces.auto,
-    compounds: CompoundsOption = Compounds.parts,
-    days: DaysOption = None,
-    part: PartOption = None,
-    head_rules: HeadRulesOption = None,
-    columns: ColumnsOption = None,
-    scheme: SchemeOption = SchemeName.auto,
-    comments: CommentsOption = None,
-    spans_key: Annotated[
-        str | None,
-        Opt(
-            "--spans-key",
-            help="Columns: put what is labeled into this span group, such as chunks, and not among "
-            "the entities",
-        ),
-    ] = None,
+    options: Annotated[CorpusOptions, Depends(conversion_options)] = DEFAULT_OPTIONS,
     group: Annotated[
         int,
         Opt(
@@ -105,15 +108,6 @@ def convert_command(
             help="Columns and CoNLL-U: so many sentences make a Doc",
         ),
     ] = 1,
-    lang: Annotated[
-        str,
-        Opt(
-            "--lang",
-            "-l",
-            help="Classified: spaCy's code of the language, whose tokenizer parts the texts; a "
-            "pipeline that is trained parts them by its own again",
-        ),
-    ] = "xx",
     percent: Annotated[
         str,
         Opt(
@@ -122,7 +116,7 @@ def convert_command(
         ),
     ] = "0:100",
     force: ForceOption = False,
-) -> None:
+) -> Converted:
     """Convert corpora to a .spacy file for training.
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
@@ -134,64 +128,10 @@ def convert_command(
     are annotated in part. Nothing else is taken over, such as lemmas; .conllu holds words, tags and
     heads, .partial words and tags, and .txt words alone. Several input files become one output
     file, in their order.
-    """
-    with user_errors():
-        options = corpus_options(
-            format=format,
-            encoding=encoding,
-            compounds=compounds,
-            days=days,
-            part=part,
-            spaces=spaces,
-            head_rules=head_rules,
-            columns=columns,
-            scheme=scheme,
-            comments=comments,
-            spans_key=spans_key,
-            lang=lang,
-        )
-        counts = convert(
-            inputs, output, options, percent=parse_percent(percent), group=group, force=force
-        )
-        kind = "sentence" if group == 1 else "Doc"
-        message = (
-            f"{output}: {number_of(counts.sentences, kind)}, {number_of(counts.words, 'word')}"
-        )
-        if counts.bad_trees:
-            message += (
-                f"; heads left out, as they are no tree: {number_of(counts.bad_trees, 'sentence')}"
-            )
-        if counts.bad_pos:
-            message += (
-                f"; {number_of(counts.bad_pos, 'universal tag')} left out: UD has no such name"
-            )
-        typer.echo(message)
 
-
-def parse_percent(text: str) -> tuple[int, int]:
-    """Begin and end, in percent, from such as `0:90`. Raises ValueError for anything else."""
-    found = PERCENT.fullmatch(text)
-    begin, end = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not begin < end <= 100:
-        raise ValueError(f"--percent is {text!r}; write begin and end, such as 0:90 or 90:100")
-    return begin, end
-
-
-def convert(
-    inputs: Sequence[Path],
-    output: Path,
-    options: CorpusOptions | None = None,
-    *,
-    percent: tuple[int, int] = WHOLE,
-    group: int = 1,
-    force: bool = False,
-) -> Converted:
-    """Write the sentences of corpora to a `.spacy` file of Docs, or as another corpus.
-
-    percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
-        100, so that 0:90 and 90:100 share none and leave none out. group: how many sentences make a
-        Doc, of column files and CoNLL-U, whose sentences are counted after that.
-
+    Returns the numbers of what has been written. Of n sentences of all inputs together, `percent`
+    takes those from n · begin // 100 to n · end // 100, so that 0:90 and 90:100 share none and
+    leave none out; sentences that make a Doc together count as one.
     The output is written in one step, and not at all if anything fails; its folder is made if need
     be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if the
     output exists (unless `force`), for another kind of output, if no sentence is left, and as
@@ -202,7 +142,7 @@ def convert(
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
-    options = options or CorpusOptions()
+    shares = parse_percent(percent)
     if output.suffix != ".spacy":
         written_format(output)
     inputs = [path for each in inputs for path in _files_of(each, options)]
@@ -219,12 +159,12 @@ def convert(
             yield from joined(sentences, group) if group > 1 else sentences
 
     begin, end = 0, None
-    if percent != WHOLE:
+    if shares != WHOLE:
         total = sum(1 for _ in read())
-        begin, end = (total * share // 100 for share in percent)
+        begin, end = (total * share // 100 for share in shares)
         if begin == end:
             raise ValueError(
-                f"of {total} sentences, none is between {percent[0]} and {percent[1]} percent; "
+                f"of {total} sentences, none is between {shares[0]} and {shares[1]} percent; "
                 "take more of them"
             )
     counts = Converted(0, 0)
@@ -243,6 +183,17 @@ def convert(
     with progress_bar(counted(), desc="convert", unit=" sentences") as bar:
         write = write_docs if output.suffix == ".spacy" else write_sentences
         write(output, bar)
+    message = (
+        f"{output}: {number_of(counts.sentences, 'sentence' if group == 1 else 'Doc')}, "
+        f"{number_of(counts.words, 'word')}"
+    )
+    if counts.bad_trees:
+        message += (
+            f"; heads left out, as they are no tree: {number_of(counts.bad_trees, 'sentence')}"
+        )
+    if counts.bad_pos:
+        message += f"; {number_of(counts.bad_pos, 'universal tag')} left out: UD has no such name"
+    typer.echo(message)
     return counts
 
 

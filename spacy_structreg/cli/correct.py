@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
-    ColumnsOption,
-    CommentsOption,
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    PipelineArgument,
-    SchemeOption,
-    corpus_options,
-)
+from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
 from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
-from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions, SchemeName, Spaces
+from spacy_structreg.cli.outputs import (
+    ForceOption,
+    check_file,
+    check_folder,
+    replace_folder,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["correct", "correct_command"]
+__all__ = ["correct"]
 
 
-def correct_command(
+def correct(
     pipeline: PipelineArgument,
     corrections: Annotated[
         Path, Arg(metavar="CORRECTIONS", help="Gold corpus of a handful of sentences")
@@ -57,62 +51,19 @@ def correct_command(
     report: Annotated[
         Path | None, Opt("--report", "-o", help="JSON file to write the report to")
     ] = None,
-    format: FormatOption = AUTO,
-    encoding: EncodingOption = "utf-8",
-    head_rules: HeadRulesOption = None,
-    columns: ColumnsOption = None,
-    scheme: SchemeOption = SchemeName.auto,
-    comments: CommentsOption = None,
+    options: CorpusArgument = ANY_CORPUS,
     force: ForceOption = False,
-) -> None:
+) -> dict[str, Any]:
     """Correct a trained pipeline with a handful of gold sentences.
 
     Their weights change as little as makes these come out right: words by the tokenizer, and by
     the pipes whatever else the corpus has, on its words. Sentences that cannot be made right are
     named. With --sample, what else the corrections have changed is counted and shown.
-    """
-    with user_errors():
-        options = corpus_options(
-            format=format,
-            encoding=encoding,
-            spaces=Spaces.none,
-            head_rules=head_rules,
-            columns=columns,
-            scheme=scheme,
-            comments=comments,
-        )
-        found = correct(
-            pipeline,
-            corrections,
-            output,
-            options,
-            names=pipe,
-            sample=sample,
-            report=report,
-            force=force,
-        )
-        print_corrections(found, examples)
-        typer.echo(f"Saved the corrected pipeline to {output}")
 
-
-def correct(
-    pipeline: str,
-    corrections: Path,
-    output: Path,
-    options: CorpusOptions | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    sample: Path | None = None,
-    report: Path | None = None,
-    force: bool = False,
-) -> dict[str, Any]:
-    """Write a corrected pipeline to a folder, which appears whole or not at all.
-
-    options: of the corrections. names: of the pipes to correct; None for all. sample: a file of raw
-    text, a text a line, or of Docs. Returns the report, and writes it to a file if asked:
-    ``pipes``, for each how many ``sentences`` there were, which were ``right`` before or
-    ``corrected``, and those still ``wrong``, by number and reason; and ``sample``, how many
-    ``texts`` there are, and those ``changed``, before and after.
+    Returns the report: ``pipes``, for each how many ``sentences`` there were, which were ``right``
+    before or ``corrected``, and those still ``wrong``, by number and reason; and ``sample``, how
+    many ``texts`` there are, and those ``changed``, before and after. The folder appears whole or
+    not at all.
     Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), for
     faulty corpora, and as `correct_pipeline`; OSError for files that cannot be read or written.
     """
@@ -126,7 +77,7 @@ def correct(
     gold = list(read_docs(corrections, nlp.vocab, options))
     texts = [] if sample is None else list(read_texts(sample, nlp))
     before = list(nlp.pipe(texts))
-    found = correct_pipeline(nlp, gold, names=names, sample=before)
+    found = correct_pipeline(nlp, gold, names=pipe, sample=before)
     changed = changed_docs(nlp, before, list(nlp.pipe(texts))) if texts else []
     replace_folder(output, nlp.to_disk, force=force)
     told = {
@@ -144,10 +95,9 @@ def correct(
         else {"texts": len(texts), "changed": [vars(each) for each in changed]},
     }
     if report is not None:
-        from spacy_structreg.corpora.files import replace_text
-
-        with replace_text(report) as stream:
-            stream.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+        write_report(report, told)
+    print_corrections(told, examples)
+    typer.echo(f"Saved the corrected pipeline to {output}")
     return told
 
 

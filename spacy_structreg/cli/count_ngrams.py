@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -16,15 +16,11 @@ from spacy_structreg.cli.engine_options import (
     WorkersOption,
 )
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
 
-if TYPE_CHECKING:
-    from spacy_structreg.cluster.engines import EngineName
-
-__all__ = ["count_ngrams_command", "count_ngrams_of_files"]
+__all__ = ["count_ngrams"]
 
 
-def count_ngrams_command(
+def count_ngrams(
     files: Annotated[
         list[str],
         Arg(
@@ -37,7 +33,7 @@ def count_ngrams_command(
     *,
     engine: EngineOption = Engine.local,
     scheduler: SchedulerOption = None,
-    workers: WorkersOption = None,
+    n_workers: WorkersOption = None,
     text_column: Annotated[
         str, Opt("--text-column", help="Column or field that has the text")
     ] = "text",
@@ -59,55 +55,18 @@ def count_ngrams_command(
         int, Opt("--max-bad", min=0, help="So many records may be unreadable, and are left out")
     ] = 1000,
     force: ForceOption = False,
-) -> None:
+) -> tuple[int, int, int]:
     """Count the n-grams of raw text on all cores or a cluster, for the setting raw_text.
 
     The counts are those of one process, whatever the number of workers. The setting raw_text and
     the command adapt take the file in place of the text. Sorted counts lie in the scratch folder
     meanwhile, about 30 bytes for each character.
-    """
-    with user_errors():
-        n_ngrams, n_characters, n_bad = count_ngrams_of_files(
-            files,
-            output,
-            engine=engine.value,
-            scheduler=scheduler,
-            n_workers=workers,
-            text_column=text_column,
-            half_width=half_width,
-            script=script,
-            scratch=scratch,
-            max_bad=max_bad,
-            force=force,
-        )
-        left_out = f"; left out, as they cannot be read: {number_of(n_bad, 'record')}"
-        typer.echo(
-            f"Counted {number_of(n_characters, 'character')}, and wrote "
-            f"{number_of(n_ngrams, 'n-gram')} to {output}{left_out if n_bad else ''}"
-        )
 
-
-def count_ngrams_of_files(
-    files: list[str],
-    output: Path,
-    *,
-    engine: EngineName = "local",
-    scheduler: str | None = None,
-    n_workers: int | None = None,
-    text_column: str = "text",
-    half_width: bool = True,
-    script: str | None = None,
-    scratch: Path | None = None,
-    max_bad: int = 0,
-    force: bool = False,
-) -> tuple[int, int, int]:
-    """Write the counts of files; returns the numbers of n-grams, characters and bad records.
-
-    engine, scheduler, n_workers: as of `cluster.engines.connect`. The other settings are those of
-    the command. The file appears whole or not at all. Raises ValueError if the output exists
-    (unless `force`), for faulty files and settings, packages that are missing, texts without a
-    character, and more than `max_bad` records that cannot be read; OSError for files that cannot be
-    read or written; ImportError as `features.scripts.read_script`.
+    Returns the numbers of n-grams, characters and bad records. The file appears whole or not at
+    all. Raises ValueError if the output exists (unless `force`), for faulty files and settings,
+    packages that are missing, texts without a character, and more than `max_bad` records that
+    cannot be read; OSError for files that cannot be read or written; ImportError as
+    `features.scripts.read_script`.
     """
     from spacy_structreg.cluster.engines import connect, need_packages
     from spacy_structreg.corpora.files import named_errors
@@ -127,7 +86,7 @@ def count_ngrams_of_files(
     with (
         named_errors(parent / output.name, f".{output.name}."),
         folder_beside(parent / output.name) as folder,
-        connect(engine, scheduler, n_workers=n_workers) as client,
+        connect(engine.value, scheduler, n_workers=n_workers) as client,
         progress_bar(desc="count", unit=" characters", unit_scale=True) as bar,
     ):
         totals, n_bad = count_ngrams_of_units(
@@ -143,4 +102,9 @@ def count_ngrams_of_files(
     if not n_characters:
         raise ValueError("there is no text in the files; name others")
     write_ngrams(output, totals, atoms.view(), {"half_width": half_width, "script": script})
+    left_out = f"; left out, as they cannot be read: {number_of(n_bad, 'record')}"
+    typer.echo(
+        f"Counted {number_of(n_characters, 'character')}, and wrote "
+        f"{number_of(len(totals.ngrams), 'n-gram')} to {output}{left_out if n_bad else ''}"
+    )
     return len(totals.ngrams), n_characters, n_bad

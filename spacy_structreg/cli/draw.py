@@ -12,21 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    corpus_options,
-)
+from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import AUTO, CorpusOptions, HeadRuleSet, Spaces
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet, Spaces
 from spacy_structreg.corpora.palette import css, readable_on_dark
 
 if TYPE_CHECKING:
     from spacy_structreg.pipeline.task import DrawnTask
 
-__all__ = ["draw", "draw_command"]
+__all__ = ["draw"]
 
 PAGE = """\
 <!DOCTYPE html>
@@ -58,7 +54,7 @@ def known_style(name: str | None) -> str | None:
     return name
 
 
-def draw_command(
+def draw(
     source: Annotated[
         str,
         Arg(
@@ -94,54 +90,20 @@ def draw_command(
     limit: Annotated[
         int, Opt("--limit", "-n", min=0, help="Draw so many sentences at most; 0 for all")
     ] = 0,
-    format: FormatOption = AUTO,
-    head_rules: HeadRulesOption = None,
-    encoding: EncodingOption = "utf-8",
-) -> None:
+    options: CorpusArgument = ANY_CORPUS,
+) -> int:
     """Draw the trees of a corpus, or those that a pipeline finds in a text, as SVG.
 
     Of trees in brackets, function tags and empty elements are left out.
-    """
-    with user_errors():
-        n_drawn = draw(
-            source,
-            output,
-            corpus_options(format=format, encoding=encoding, head_rules=head_rules),
-            pipeline=pipeline,
-            style=style,
-            heads=heads,
-            limit=limit,
-        )
-        typer.echo(f"{output}: {n_drawn:,} tree{'s' * (n_drawn != 1)}")
 
-
-def draw(
-    source: str,
-    output: Path,
-    options: CorpusOptions | None = None,
-    *,
-    pipeline: str | None = None,
-    style: str | None = None,
-    heads: bool = False,
-    limit: int = 0,
-) -> int:
-    """Draw sentences as SVG; returns how many.
-
-    source: a corpus; with a pipeline, a text whose lines become Docs, `-` for standard input.
-    output: a file that ends in `.svg`, for one picture, or in `.html`; else a folder, with files
-        that are numbered from 1. style: that of a task; None for the first in their order that a
-        sentence has. heads: make lines to head parts thick, where a style can.
-        limit: how many; 0 for all.
-
-    Files are written in one step each. Raises ValueError if there is nothing to draw, a file cannot
-    hold what is to be drawn, there is no such style, heads are asked for where there are none, or
-    the pipeline finds nothing of the style, and as `read_docs`; OSError for files that cannot be
-    read or written.
+    Returns how many trees were drawn. Files are written in one step each. Raises ValueError if
+    there is nothing to draw, a file cannot hold what is to be drawn, there is no such style, heads
+    are asked for where there are none, or the pipeline finds nothing of the style, and as
+    `read_docs`; OSError for files that cannot be read or written.
     """
     from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.pipeline.display import drawing_tasks
 
-    options = options or CorpusOptions()
     suffix = output.suffix.lower()
     drawing = drawing_tasks(style, heads=heads)
     check_output(output, source)
@@ -173,6 +135,7 @@ def draw(
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(path) as stream:
             stream.write(text)
+    typer.echo(f"{output}: {number_of(len(pictures), 'picture')}")
     return len(pictures)
 
 

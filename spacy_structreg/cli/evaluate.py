@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -14,28 +13,17 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import (
-    FORMAT_METAVAR,
-    ColumnsOption,
-    CommentsOption,
-    CompoundsOption,
-    DaysOption,
-    EncodingOption,
-    FormatOption,
-    HeadRulesOption,
-    PartOption,
+    ANY_CORPUS,
+    CorpusArgument,
     PipelineArgument,
-    SchemeOption,
-    corpus_options,
-    format_name,
+    format_option,
 )
 from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import check_file
-from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.cli.outputs import check_file, write_report
 from spacy_structreg.corpora.corpus_options import (
     AUTO,
     Compounds,
     CorpusOptions,
-    SchemeName,
     Spaces,
     split_part,
 )
@@ -46,7 +34,7 @@ if TYPE_CHECKING:
 
     from spacy_structreg.pipeline.evaluation import Evaluation
 
-__all__ = ["ConventionsName", "GivenName", "evaluate", "evaluate_command"]
+__all__ = ["ConventionsName", "GivenName", "evaluate"]
 
 
 class GivenName(str, Enum):
@@ -65,7 +53,7 @@ class ConventionsName(str, Enum):
     no_pu = "no_pu"
 
 
-def evaluate_command(
+def evaluate(
     pipeline: PipelineArgument,
     gold: Annotated[Path, Arg(metavar="GOLD", help="Gold corpus")],
     *,
@@ -87,7 +75,7 @@ def evaluate_command(
             "(approximate randomization of sentences; Yeh 2000)",
         ),
     ] = None,
-    format: FormatOption = AUTO,
+    options: CorpusArgument = ANY_CORPUS,
     train: Annotated[
         Path | None,
         Opt(
@@ -97,28 +85,14 @@ def evaluate_command(
         ),
     ] = None,
     train_format: Annotated[
-        str,
-        Opt(
-            "--train-format",
-            parser=format_name,
-            metavar=FORMAT_METAVAR,
-            help="Format of the training corpus",
-        ),
+        str, format_option("--train-format", help="Format of the training corpus")
     ] = AUTO,
     output: Annotated[
         Path | None, Opt("--output", "-o", help="JSON file to write the figures to")
     ] = None,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
-    encoding: EncodingOption = "utf-8",
-    compounds: CompoundsOption = Compounds.parts,
-    days: DaysOption = None,
-    part: PartOption = None,
-    head_rules: HeadRulesOption = None,
-    columns: ColumnsOption = None,
-    scheme: SchemeOption = SchemeName.auto,
-    comments: CommentsOption = None,
     conventions: Annotated[
         ConventionsName,
         Opt(
@@ -138,7 +112,7 @@ def evaluate_command(
         ),
     ] = None,
     explain: Annotated[bool, Opt("--explain", help="Say beside each figure what it is")] = False,
-) -> None:
+) -> dict[str, Any]:
     """Evaluate what a pipeline finds against a gold corpus.
 
     The pipeline segments the characters of each gold sentence. Precision, recall and F are those
@@ -149,64 +123,15 @@ def evaluate_command(
     cats_* those of texts. Sentences that are not wholly annotated count for words alone, and their
     number is printed. Figures are printed in percent, and written as fractions of 1; but
     brackets_crossing is a number of brackets. --explain says what each figure is.
-    """
-    with user_errors():
-        options = corpus_options(
-            format=format,
-            encoding=encoding,
-            compounds=compounds,
-            days=days,
-            part=part,
-            spaces=Spaces.none,
-            head_rules=head_rules,
-            columns=columns,
-            scheme=scheme,
-            comments=comments,
-        )
-        report = evaluate(
-            pipeline,
-            gold,
-            options,
-            given=given,
-            compare=compare,
-            train=train,
-            train_format=train_format,
-            output=output,
-            n_threads=threads,
-            conventions=conventions,
-            punctuation=None if punctuation is None else frozenset(punctuation.split()),
-        )
-        print_report(report, explain=explain)
-        if output is not None:
-            typer.echo(f"Saved the figures to {output}")
 
-
-def evaluate(
-    pipeline: str,
-    gold: Path,
-    options: CorpusOptions | None = None,
-    *,
-    given: GivenName = GivenName.text,
-    compare: str | None = None,
-    train: Path | None = None,
-    train_format: str = AUTO,
-    output: Path | None = None,
-    n_threads: int = 1,
-    conventions: ConventionsName = ConventionsName.collins,
-    punctuation: AbstractSet[str] | None = None,
-) -> dict[str, Any]:
-    """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
-
-    The figures are fractions of 1, under the keys of `metrics`: those of every task that the
-    pipeline does and the corpus has annotation for (`evaluate_docs`), with tables of labels under
-    ``…_per_type``. Beside them stand the counts behind them (``left_out`` sentences are not wholly
-    annotated, and count for the figures of words alone), and what was evaluated on what;
-    ``unscored`` names the pipes whose trees were not scored since those of brackets are not read
-    without head rules; ``compare`` has the figures of another pipeline, the ``difference`` of the
-    first one's from these, and ``p`` (`metrics.significance.randomization_test`).
-    conventions: for the figures of brackets. punctuation: for those of heads without punctuation,
-    the tags that it bears; None takes the words that `is_punctuation` says.
-    options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
+    Returns the report. The figures are fractions of 1, under the keys of `metrics`: those of every
+    task that the pipeline does and the corpus has annotation for (`evaluate_docs`), with tables of
+    labels under ``…_per_type``. Beside them stand the counts behind them (``left_out`` sentences
+    are not wholly annotated, and count for the figures of words alone), and what was evaluated on
+    what; ``unscored`` names the pipes whose trees were not scored since those of brackets are not
+    read without head rules; ``compare`` has the figures of another pipeline, the ``difference`` of
+    the first one's from these, and ``p`` (`metrics.significance.randomization_test`). Of the
+    options of the gold corpus, encoding, compounds and the part of a SIGHAN release hold for the
     training corpus as well. Raises ValueError if no gold word has a tag of punctuation, and both
     ValueError and OSError as `read_docs`, `load_pipeline` and `evaluate_docs`, and if the output
     cannot be written.
@@ -217,14 +142,14 @@ def evaluate(
     from spacy_structreg.pipeline.evaluation import evaluate_docs
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
-    options = options or CorpusOptions()
     check_file(output, pipeline, compare, gold, train)
     options = replace(options, format=find_format(gold, options).name)
     nlp = load_pipeline(pipeline)
     other = None if compare is None else load_pipeline(compare)
     docs = read_gold(nlp, gold, options)
-    if punctuation is not None:
-        check_punctuation(punctuation, docs)
+    tags = None if punctuation is None else frozenset(punctuation.split())
+    if tags is not None:
+        check_punctuation(tags, docs)
     vocabulary = None
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
@@ -232,7 +157,7 @@ def evaluate(
         Given(given is not GivenName.text, given is GivenName.words_and_tags),
         vocabulary,
         conventions.value,
-        punctuation,
+        tags,
     )
     by_doc = other is not None
     scores = evaluate_docs(nlp, docs, settings, n_threads=n_threads, by_doc=by_doc)
@@ -246,7 +171,7 @@ def evaluate(
         "pipeline": named(nlp),
         "gold": gold.name,
         "given": given.value,
-        "punctuation": None if punctuation is None else sorted(punctuation),
+        "punctuation": None if tags is None else sorted(tags),
         "format": options.format,
         "head_rules": None if options.head_rules is None else options.head_rules.value,
         "unscored": unscored,
@@ -262,6 +187,9 @@ def evaluate(
         report["compare"] = {"pipeline": named(other), "figures": compared(scores, found)}
     if output is not None:
         write_report(output, report)
+    print_report(report, explain=explain)
+    if output is not None:
+        typer.echo(f"Saved the figures to {output}")
     return report
 
 
@@ -415,12 +343,3 @@ def print_report(report: Mapping[str, Any], *, explain: bool = False) -> None:
 def percent(figure: float | None) -> str:
     """A figure in percent; `-` if it is not known."""
     return "-" if figure is None else f"{100 * figure:.2f}"
-
-
-def write_report(path: Path, report: Mapping[str, Any]) -> None:
-    """Write a report as JSON, in one step."""
-    from spacy_structreg.corpora.files import replace_text
-
-    # Not by srsly, which rounds figures to ten digits.
-    with replace_text(path) as stream:
-        stream.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")

@@ -12,15 +12,14 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
-from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision, Explanation
 
-__all__ = ["explain", "explain_command"]
+__all__ = ["explain"]
 
 
-def explain_command(
+def explain(
     pipeline: PipelineArgument,
     text: Annotated[str, Arg(metavar="TEXT", help="The text itself, in quotes")],
     *,
@@ -42,47 +41,41 @@ def explain_command(
         Path | None,
         Opt("--output", "-o", help="Page to write, .html, with the features of all decisions"),
     ] = None,
-) -> None:
+) -> Explanation:
     """Tell why a pipeline decides as it does, and what would have changed that.
 
     Without --decision there is a table of all decisions: each with the runner-up, the margin, and
     the strongest of the features that would have to change for the runner-up to win. With it, the
     features that carried one decision, and those that tell it from the runner-up.
-    """
-    with user_errors():
-        if output is not None and output.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{output}: a page needs a name that ends in .html")
-        check_file(output, pipeline)
-        # os.path.isfile refuses no text.
-        if os.path.isfile(text):  # noqa: PTH113
-            raise ValueError(
-                f"{text} is a file, and the text itself is to be named; give it in quotes, such as "
-                f'"$(cat {text})"'
-            )
-        found = explain(pipeline, text, component=component)
-        chosen = None if decision is None else found.decision(decision)
-        if output is not None:
-            write_page(output, found, decision)
-            n_decisions = len(found.decisions) if chosen is None else 1
-            typer.echo(f"{output}: {number_of(n_decisions, 'decision')}")
-        elif decision is None or chosen is None:
-            print_all(found)
-        else:
-            print_decision(found, decision, limit)
 
-
-def explain(pipeline: str, text: str, *, component: str | None = None) -> Explanation:
-    """Explain the decisions of a part of a pipeline about a text.
-
-    component: a pipe, or ``"tokenizer"``; None for the first that has a model. Pipes see what those
-    before them make of the text.
-    Raises ValueError for lone surrogates in the text, if there is no such part, it has no model of
-    ours, or that has not been trained; ValueError or OSError for a pipeline that cannot be loaded.
+    Returns the explanation. Pipes see what those before them make of the text. Raises ValueError
+    for lone surrogates in the text, the name of a file, if there is no such part, it has no model
+    of ours, or that has not been trained; ValueError or OSError for a pipeline that cannot be
+    loaded.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.explained_pipeline import explain_text
 
-    return explain_text(load_pipeline(pipeline), text, component)[1]
+    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{output}: a page needs a name that ends in .html")
+    check_file(output, pipeline)
+    # os.path.isfile refuses no text.
+    if os.path.isfile(text):  # noqa: PTH113
+        raise ValueError(
+            f"{text} is a file, and the text itself is to be named; give it in quotes, such as "
+            f'"$(cat {text})"'
+        )
+    found = explain_text(load_pipeline(pipeline), text, component)[1]
+    chosen = None if decision is None else found.decision(decision)
+    if output is not None:
+        write_page(output, found, decision)
+        n_decisions = len(found.decisions) if chosen is None else 1
+        typer.echo(f"{output}: {number_of(n_decisions, 'decision')}")
+    elif decision is None or chosen is None:
+        print_all(found)
+    else:
+        print_decision(found, decision, limit)
+    return found
 
 
 def print_all(found: Explanation) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Sequence
@@ -15,16 +14,19 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.outputs import ForceOption, check_file, check_folder, replace_folder
-from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.cli.outputs import (
+    ForceOption,
+    check_file,
+    check_folder,
+    replace_folder,
+    write_report,
+)
+from spacy_structreg.cli.overrides import OverridesArgument
 
 if TYPE_CHECKING:
     from spacy_structreg.models.protocols import Report
 
-__all__ = ["fit", "fit_command"]
-
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""For the command: settings of the config are named as for `spacy train`."""
+__all__ = ["fit"]
 
 CHECKPOINT: Final = ".checkpoint"
 """Ending of the name of the folder that keeps an unfinished training."""
@@ -33,31 +35,7 @@ SEED: Final = "seed.json"
 """The file in it that says of which seed."""
 
 
-def parse_overrides(context: typer.Context) -> dict[str, Any]:
-    """The settings of a config that a command line names, as `spacy train` reads them.
-
-    Ends the command, with how to use it, for an option that names no setting.
-    """
-    from spacy.cli._util import parse_config_overrides
-
-    before = ""
-    for argument in context.args:
-        if argument.startswith("--") and "." in argument:
-            before = argument
-        elif argument.startswith("--") or (
-            argument.startswith("-") and (not before or "=" in before)
-        ):
-            context.fail(f"No such option: {argument.partition('=')[0]}")
-        elif not before or "=" in before:
-            context.fail(f"Got unexpected extra argument ({argument})")
-        else:
-            # Its value.
-            before = ""
-    return parse_config_overrides(list(context.args))
-
-
-def fit_command(
-    context: typer.Context,
+def fit(
     config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
     output: Annotated[
         Path,
@@ -85,14 +63,14 @@ def fit_command(
             "feature noising learn from its uncertainty; it may be the test set",
         ),
     ] = None,
-    models: Annotated[
+    n_models: Annotated[
         int,
         Opt("--models", "-m", min=1, max=1000, help="Train so many models and average them"),
     ] = 1,
     patience: Annotated[
         int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
     ] = 5,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that train side by side")
     ] = 2,
     beam_loss: Annotated[
@@ -113,8 +91,9 @@ def fit_command(
         Opt("--resume", help="Go on with a training that was interrupted, if there is one"),
     ] = False,
     scheduler: SchedulerOption = None,
+    overrides: OverridesArgument = None,
     force: ForceOption = False,
-) -> None:
+) -> dict[str, Any]:
     """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
     The epoch that is best on the development corpus is kept; OUTPUT holds the best so far while
@@ -123,80 +102,27 @@ def fit_command(
     is interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
     goes on, and comes to the same model as without the interruption. With --scheduler, a cluster
     trains the models of --models, with the same result.
-    """
-    with user_errors(), trained_by(scheduler):
-        overrides = parse_overrides(context)
-        began = time.perf_counter()
-        figures = fit(
-            config,
-            output,
-            train=train,
-            dev=dev,
-            everything=everything,
-            unlabeled=unlabeled,
-            n_models=models,
-            patience=patience,
-            n_threads=threads,
-            beam_loss=beam_loss,
-            report=report,
-            overrides=overrides,
-            resume=resume,
-            force=force,
-        )
-        name = next(name for name in figures if name.startswith("dev_") and name != "dev_epochs")
-        for seed, epoch, dev_f in zip(
-            figures["seeds"], figures["dev_epochs"], figures[name], strict=True
-        ):
-            typer.echo(f"seed {seed}: {name} {100 * dev_f:.2f} at epoch {epoch}")
-        if beam_loss is not None:
-            typer.echo(f"beam_margin {figures['beam_margin']}")
-        typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
 
-
-def fit(
-    config: Path,
-    output: Path,
-    *,
-    train: Path,
-    dev: Path,
-    everything: Path | None = None,
-    unlabeled: Path | None = None,
-    n_models: int = 1,
-    patience: int = 5,
-    n_threads: int = 1,
-    beam_loss: float | None = None,
-    report: Path | None = None,
-    overrides: dict[str, Any] | None = None,
-    resume: bool = False,
-    force: bool = False,
-) -> dict[str, Any]:
-    """Train and write a pipeline; returns seed, best epoch and figure on dev of each model.
-
-    The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
-    is initialized as in spaCy's training: rules, lists of words, what is copied from others.
-    unlabeled: what else is learned from, of models that have feature noising.
-    beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev, in
-    percentage points; it is among what is returned then.
-    resume: go on with a training whose state lies beside the output; without it, that is dropped.
-    force: whether an output that is there may be replaced; that of a training that goes on may be.
-
-    Outputs are checked before training. While it goes on, the output is the best pipeline so far:
-    of several models, that of the best one; another process cannot train the same output. When it
-    is interrupted, a line on standard error says what was kept.
+    Returns seed, best epoch and figure on dev of each model. The figure is that by which the model
+    chooses epochs, under ``dev_`` and its name; `beam_margin` is there if it was tuned. The
+    pipeline is initialized as in spaCy's training: rules, lists of words, what is copied from
+    others. Outputs are checked before training. While it goes on, the output is the best pipeline
+    so far: of several models, that of the best one; another process cannot train the same output.
+    When it is interrupted, a line on standard error says what was kept.
     Raises ValueError if the output exists and may not be replaced, or is or has what is read, if a
     corpus is empty or unreadable, for unlabeled ones that the model cannot learn from, for a loss
     where there is no beam, for the state of another training, and as `load_training`; OSError if
     something cannot be read or written, or another process trains the output.
     """
     from spacy_structreg.cli.training import load_training
-    from spacy_structreg.corpora.files import replace_text
 
+    began = time.perf_counter()
     goes_on = resume and (state_folder(output) / SEED).exists()
     corpora = (train, dev, everything, unlabeled)
     check_folder(output, config, *corpora, force=force or goes_on)
     if report is not None and output not in report.parents:
         check_file(report, config, *corpora)
-    with State(output, resume=goes_on) as state:
+    with trained_by(scheduler), State(output, resume=goes_on) as state:
         training = load_training(config, overrides, seed=state.seed)
         check_folder(output, *training.paths, force=True)
         # Labels, records and the like of the model are those of `fit`, which begins anew.
@@ -259,10 +185,20 @@ def fit(
         if report is not None:
             # It may lie in the output, which is new.
             report.parent.mkdir(parents=True, exist_ok=True)
-            with replace_text(report) as stream:
-                stream.write(json.dumps(figures, indent=2) + "\n")
+            write_report(report, figures)
         state.remove()
+    print_figures(figures, f"dev_{model.PRIMARY}")
+    typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
     return figures
+
+
+def print_figures(figures: dict[str, Any], name: str) -> None:
+    """Print the best epoch of each model. name: of the figure by which epochs were chosen."""
+    best = zip(figures["seeds"], figures["dev_epochs"], figures[name], strict=True)
+    for seed, epoch, dev_f in best:
+        typer.echo(f"seed {seed}: {name} {100 * dev_f:.2f} at epoch {epoch}")
+    if "beam_margin" in figures:
+        typer.echo(f"beam_margin {figures['beam_margin']}")
 
 
 def state_folder(output: Path) -> Path:

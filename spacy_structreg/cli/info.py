@@ -10,43 +10,37 @@ import typer
 from spacy.cli._util import Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["info", "info_command"]
+__all__ = ["info"]
 
 # Longer lists are cut in the table.
 MOST_SHOWN = 12
 
 
-def info_command(
+def info(
     pipeline: PipelineArgument,
     *,
     as_json: Annotated[
         bool, Opt("--json", "-j", help="Print JSON, with all labels and settings in full")
     ] = False,
-) -> None:
+) -> dict[str, Any]:
     """Tell what is in a pipeline: its models, labels, templates, settings and sizes.
 
     Also how models learned, the checksum of their corpus, the knowledge sources that are stored
     with them, and how many words users have listed.
-    """
-    with user_errors():
-        found = info(pipeline)
-        if as_json:
-            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
-        else:
-            print_info(found)
 
-
-def info(pipeline: str) -> dict[str, Any]:
-    """Describe a pipeline (`pipeline_description.describe_pipeline`).
-
-    Raises ValueError or OSError if there is none of that name, or it cannot be loaded.
+    Returns the description (`pipeline_description.describe_pipeline`). Raises ValueError or OSError
+    if there is no pipeline of that name, or it cannot be loaded.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.pipeline_description import describe_pipeline
 
-    return describe_pipeline(load_pipeline(pipeline))
+    found = describe_pipeline(load_pipeline(pipeline))
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        print_info(found)
+    return found
 
 
 def print_info(found: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         CorpusFacts,
     )
 
-__all__ = ["config_templates", "init_config", "init_config_command"]
+__all__ = ["config_templates", "init_config"]
 
 STDOUT = "-"
 BATCH_SIZE = 100
@@ -48,9 +48,16 @@ def known_task(name: str) -> str:
     return name
 
 
-def init_config_command(
+def config_templates() -> dict[str, ConfigTemplate]:
+    """The templates of configs, by their names on the command line."""
+    from spacy_structreg.pipeline.task import all_tasks
+
+    return {template.name: template for task in all_tasks() for template in task.templates}
+
+
+def init_config(
     output: Annotated[
-        Path,
+        Path | None,
         Arg(metavar="OUTPUT", allow_dash=True, help="File to write, or - for standard output"),
     ],
     *,
@@ -110,75 +117,25 @@ def init_config_command(
         ),
     ] = None,
     force: ForceOption = False,
-) -> None:
+) -> str:
     """Write a config for `spacy train`.
 
     It is complete, and explains the settings that one may want to change.
-    """
-    with user_errors():
-        if str(output) != STDOUT:
-            check_file(output, train, dev, base, force=force)
-        config = init_config(
-            task,
-            lang=lang,
-            train=train,
-            dev=dev,
-            tags=tags,
-            tag_map=tag_map,
-            base=base,
-            checkpoint=checkpoint,
-        )
-        if str(output) == STDOUT:
-            sys.stdout.write(config)
-            return
-        write_config(output, config)
-        typer.echo(f"Saved the config to {output}. Train with it:")
-        overrides = "" if train else " --paths.train train.spacy"
-        overrides += "" if dev else " --paths.dev dev.spacy"
-        typer.echo(f"python -m spacy train {output} --output training{overrides}")
 
-
-def config_templates() -> dict[str, ConfigTemplate]:
-    """The templates of configs, by their names on the command line."""
-    from spacy_structreg.pipeline.task import all_tasks
-
-    return {template.name: template for task in all_tasks() for template in task.templates}
-
-
-def init_config(
-    task: str = "segment",
-    *,
-    lang: str = "zh",
-    train: Path | None = None,
-    dev: Path | None = None,
-    tags: bool | None = None,
-    tag_map: str | None = None,
-    base: str | None = None,
-    checkpoint: Path | None = None,
-) -> str:
-    """The text of a training config.
-
-    task: a name of `config_templates`. lang: a language that spaCy knows. train, dev: the corpora,
-    as the config will name them. The sentences of the first are counted, so that one epoch lies
-    between two evaluations; without it, 1,000 sentences do, and training does not stop early.
-    tags: whether a segmenter learns from tags; None for if each word of `train` has one.
-    tag_map: of a tokenizer that tags, a name of `corpora.tag_maps`, or ``"none"``; None for the
-    table that has the tags of `train`, if there is one.
-    base: of a task on words, the pipeline whose tokenizer is taken over; None for that of the
-        language. Of what needs tags, also its pipes that tag, and rulers of attributes; without
-        pipes that tag, words of the development corpus have gold tags.
-    checkpoint: the folder that keeps the state of the training after each epoch; None keeps none.
-
-    Tasks on words whose training corpus has universal tags alone go by these.
-
+    Returns the config, which is written nowhere if `output` is None. Tasks on words whose training
+    corpus has universal tags alone go by these.
     Raises ValueError for an unknown task or language, for a path with `$` in it, for a corpus
-    without what is to be learned, and as `read_docs` for the training corpus; OSError if that
-    cannot be read.
+    without what is to be learned, if the output exists (unless `force`), and as `read_docs` for the
+    training corpus; OSError for files that cannot be read or written.
     """
     from spacy.util import get_lang_class
 
+    from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.pipeline.task import ConfigRequest
 
+    on_stdout = str(output) == STDOUT
+    if output is not None and not on_stdout:
+        check_file(output, train, dev, base, force=force)
     templates = config_templates()
     if task not in templates:
         raise ValueError(f"there is no task {task!r}; choose {', '.join(templates)}")
@@ -210,7 +167,17 @@ def init_config(
         **values_of_checkpoint(checkpoint),
         **values_of_parts(template.parts(request), request),
     }
-    return filled(skeleton.SKELETON, values).rstrip("\n") + "\n"
+    config = filled(skeleton.SKELETON, values).rstrip("\n") + "\n"
+    if on_stdout:
+        sys.stdout.write(config)
+    elif output is not None:
+        with replace_text(output) as stream:
+            stream.write(config)
+        typer.echo(f"Saved the config to {output}. Train with it:")
+        overrides = "" if train else " --paths.train train.spacy"
+        overrides += "" if dev else " --paths.dev dev.spacy"
+        typer.echo(f"python -m spacy train {output} --output training{overrides}")
+    return config
 
 
 # What a corpus has -------------------------------------------------------------------------------
@@ -351,11 +318,3 @@ def config_path(path: Path | None) -> str:
             "there; rename the file"
         )
     return json.dumps(str(path), ensure_ascii=False)
-
-
-def write_config(path: Path, config: str) -> None:
-    """Write a config in one step."""
-    from spacy_structreg.corpora.files import replace_text
-
-    with replace_text(path) as stream:
-        stream.write(config)

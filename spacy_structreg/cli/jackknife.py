@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.fit import parse_overrides
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.cli.overrides import OverridesArgument
 
-__all__ = ["jackknife", "jackknife_command"]
+__all__ = ["jackknife"]
 
 
-def jackknife_command(
-    context: typer.Context,
+def jackknife(
     config: Annotated[Path, Arg(metavar="CONFIG", help="Config with a component to train")],
     corpus: Annotated[Path, Arg(metavar="CORPUS", help="Gold corpus, .spacy")],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, .spacy")],
     *,
-    folds: Annotated[
+    n_folds: Annotated[
         int, Opt("--folds", "-k", min=2, help="Parts that the corpus is cut into")
     ] = 10,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Models that are trained side by side")
     ] = 2,
     scheduler: SchedulerOption = None,
+    overrides: OverridesArgument = None,
     force: ForceOption = False,
-) -> None:
+) -> tuple[str, float]:
     """Annotate a corpus by models that were trained on the rest of it.
 
     For each of k parts, the component of the config, such as a tagger, is trained on the other
@@ -38,37 +37,11 @@ def jackknife_command(
     output, such as a parser, sees tags as good as those that it will meet. Docs keep their order
     and all other annotation; the result does not depend on the number of threads, nor on where they
     run. Settings are changed as with `spacy train`.
-    """
-    with user_errors(), trained_by(scheduler):
-        overrides = parse_overrides(context)
-        key, figure = jackknife(
-            config,
-            corpus,
-            output,
-            n_folds=folds,
-            n_threads=threads,
-            overrides=overrides,
-            force=force,
-        )
-        typer.echo(f"{output}: {key} {100 * figure:.2f} by the gold annotation of the corpus")
 
-
-def jackknife(
-    config: Path,
-    corpus: Path,
-    output: Path,
-    *,
-    n_folds: int = 10,
-    n_threads: int = 1,
-    overrides: dict[str, Any] | None = None,
-    force: bool = False,
-) -> tuple[str, float]:
-    """Write a corpus with automatic annotation; returns the figure of its task, and its key.
-
-    Folds are runs of Docs (`corpora.splits.fold_bounds`). The output is written in one step. Shows
-    a progress bar on standard error, if that is a terminal. Raises ValueError if the output exists
-    (unless `force`), there are fewer Docs than folds or no component of ours in the config, and for
-    faulty corpora.
+    Returns the figure of its task, and its key. Folds are runs of Docs
+    (`corpora.splits.fold_bounds`). The output is written in one step. Shows a progress bar on
+    standard error, if that is a terminal. Raises ValueError if the output exists (unless `force`),
+    there are fewer Docs than folds or no component of ours in the config, and for faulty corpora.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.pipeline.gold_docs import save_docs
@@ -87,10 +60,13 @@ def jackknife(
         )
     training.apply_settings()
     examples = training.examples(corpus)
-    docs = jackknife_docs(training.part, examples, n_folds=n_folds, n_threads=n_threads)
-    save_docs(output, docs, ["MORPH", "LEMMA"])
+    with trained_by(scheduler):
+        docs = jackknife_docs(training.part, examples, n_folds=n_folds, n_threads=n_threads)
+        save_docs(output, docs, ["MORPH", "LEMMA"])
     pairs = [(example.reference, doc) for example, doc in zip(examples, docs, strict=True)]
     part = TaskPart(training.nlp, training.name)
     scores = task.score(pairs, part, ScoreSettings(Given(words=True)))
     key = next(iter(scores.tested))
-    return key, scores.figures[key] or 0.0
+    figure = scores.figures[key] or 0.0
+    typer.echo(f"{output}: {key} {100 * figure:.2f} by the gold annotation of the corpus")
+    return key, figure

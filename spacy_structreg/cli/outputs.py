@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from spacy.cli._util import Opt
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.corpus_errors import StrPath
 
-__all__ = ["ForceOption", "check_file", "check_folder", "replace_folder"]
+__all__ = ["ForceOption", "check_file", "check_folder", "replace_folder", "write_report"]
 
 ForceOption: TypeAlias = Annotated[
     bool, Opt("--force", "-F", help="Replace the output if there is one")
@@ -72,6 +73,15 @@ def replace_folder(path: Path, write: Callable[[Path], object], *, force: bool =
         # It may have come meanwhile.
         _check_new(path, force=force)
         put_in_place(whole, Path(os.path.realpath(path)))
+
+
+def write_report(path: Path, report: Mapping[str, Any]) -> None:
+    """Write a report as JSON, in one step."""
+    from spacy_structreg.corpora.files import replace_text
+
+    # Not by srsly, which rounds figures to ten digits.
+    with replace_text(path) as stream:
+        stream.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
 
 
 def _beside(path: Path) -> str:

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.fit import parse_overrides
-from spacy_structreg.cli.search_space import Resource, read_space, rounds_of
-from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.cli.overrides import OverridesArgument
 
-__all__ = ["search", "search_command"]
+if TYPE_CHECKING:
+    from spacy_structreg.cli.search_space import Resource
+
+__all__ = ["search"]
 
 IDENTITY: Final = "search.json"
 TRIALS: Final = "trials.jsonl"
@@ -31,69 +32,6 @@ EPOCHS: Final = "training.max_epochs"
 # What configs draw without a seed of their own comes from generators of the whole process, so
 # that one config at a time is read.
 _reading = threading.Lock()
-
-
-def search_command(
-    context: typer.Context,
-    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
-    space: Annotated[
-        Path, Arg(metavar="SPACE", help="What to try: a YAML file, as docs/search.md explains it")
-    ],
-    output: Annotated[
-        Path,
-        Arg(metavar="OUTPUT", help="Folder of the trials, their table and the best config"),
-    ],
-    *,
-    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
-    dev: Annotated[Path | None, Opt("--dev", help="Development corpus, .spacy")] = None,
-    folds: Annotated[
-        int | None,
-        Opt(
-            "--folds",
-            "-k",
-            min=2,
-            help="Instead of --dev: cut the training corpus into so many parts, and score each by "
-            "a training on the others",
-        ),
-    ] = None,
-    patience: Annotated[
-        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
-    ] = 5,
-    threads: Annotated[
-        int, Opt("--threads", "-t", min=1, help="Trials that are trained side by side")
-    ] = 2,
-    scheduler: SchedulerOption = None,
-    plot: Annotated[
-        Path | None,
-        Opt("--plot", help="Picture of the trials to write (.svg, .png or .pdf); by matplotlib"),
-    ] = None,
-) -> None:
-    """Search for the settings of a config by which its model is best on a development corpus.
-
-    Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
-    one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
-    best of them more. With --folds, a trial is as many trainings, and its figure their mean.
-    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
-    same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
-    for all trials are changed as with `spacy train`. The trials do not depend on the number of
-    threads, nor on where they run.
-    """
-    with user_errors(), trained_by(scheduler):
-        best = search(
-            config,
-            space,
-            output,
-            train=train,
-            dev=dev,
-            n_folds=folds,
-            patience=patience,
-            n_threads=threads,
-            plot=plot,
-            overrides=parse_overrides(context),
-        )
-        typer.echo(f"best: {settings_text(best['settings'])}")
-        on = dev if folds is None else f"{folds} folds of {train}"
-        typer.echo(f"{output / BEST}: {best['metric']} {100 * best['figure']:.2f} on {on}")
 
 
 @dataclass(frozen=True)
@@ -127,35 +65,64 @@ class Trial:
 
 
 def search(
-    config: Path,
-    space: Path,
-    output: Path,
+    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
+    space: Annotated[
+        Path, Arg(metavar="SPACE", help="What to try: a YAML file, as docs/search.md explains it")
+    ],
+    output: Annotated[
+        Path,
+        Arg(metavar="OUTPUT", help="Folder of the trials, their table and the best config"),
+    ],
     *,
-    train: Path,
-    dev: Path | None = None,
-    n_folds: int | None = None,
-    patience: int = 5,
-    n_threads: int = 1,
-    plot: Path | None = None,
-    overrides: dict[str, Any] | None = None,
+    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
+    dev: Annotated[Path | None, Opt("--dev", help="Development corpus, .spacy")] = None,
+    n_folds: Annotated[
+        int | None,
+        Opt(
+            "--folds",
+            "-k",
+            min=2,
+            help="Instead of --dev: cut the training corpus into so many parts, and score each by "
+            "a training on the others",
+        ),
+    ] = None,
+    patience: Annotated[
+        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
+    ] = 5,
+    n_threads: Annotated[
+        int, Opt("--threads", "-t", min=1, help="Trials that are trained side by side")
+    ] = 2,
+    scheduler: SchedulerOption = None,
+    overrides: OverridesArgument = None,
+    plot: Annotated[
+        Path | None,
+        Opt("--plot", help="Picture of the trials to write (.svg, .png or .pdf); by matplotlib"),
+    ] = None,
 ) -> dict[str, Any]:
-    """Train the trials that are missing, and write tables, best config and picture.
+    """Search for the settings of a config by which its model is best on a development corpus.
 
-    dev: the development corpus; or else n_folds, into which the training corpus is cut: runs of
-        Docs, each of which is scored by a training on the others, and the figures of a trial are
-        the means over them.
+    Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
+    one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
+    best of them more. With --folds, a trial is as many trainings, and its figure their mean.
+    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
+    same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
+    for all trials are changed as with `spacy train`. The trials do not depend on the number of
+    threads, nor on where they run.
+
     Returns the line of the best trial: its settings, figure, and all else that `TRIALS` has of it;
     and the name of the figure, ``metric``. Shows a progress bar on standard error, if that is a
     terminal. Trials that joblib runs in other processes read config and corpora there.
-
     Raises ValueError for a space that is none, for settings that the config cannot have, before
     anything is trained, if all trials failed, for a folder that holds another search, and as
     `load_training` and `fit`; for both or none of a development corpus and folds, fewer Docs than
     folds, and an augmenter with folds; OSError if something cannot be read or written, or another
     process is searching in the folder.
     """
+    from spacy.util import load_config
+
     from spacy_structreg.cli.pictures import check_picture
     from spacy_structreg.cli.search_report import draw_trials, table_of
+    from spacy_structreg.cli.search_space import read_space, rounds_of
     from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.corpora.folders import locked
 
@@ -163,16 +130,16 @@ def search(
         raise ValueError("name a development corpus, by --dev, or a number of --folds, not both")
     found = read_space(space)
     fixed = overrides or {}
-    columns = found.columns
-    if found.method == "halving" and found.resource == "epochs" and EPOCHS in columns:
+    drawn = found.draw()
+    tried = {name for settings in drawn for name in settings}
+    if found.method == "halving" and found.resource == "epochs" and EPOCHS in tried:
         raise ValueError(
             f"{space}: halving sets {EPOCHS} itself; leave it out, or choose resource: corpus"
         )
-    if twice := sorted(fixed.keys() & columns.keys()):
+    if twice := sorted(fixed.keys() & tried):
         raise ValueError(f"--{twice[0]} is among the settings of {space}; leave one of them out")
     if plot is not None:
         check_picture(plot, config, space, train, *([] if dev is None else [dev]))
-    drawn = found.draw()
     paths = config.absolute(), train.absolute(), None if dev is None else dev.absolute()
     task = Task(*paths, n_folds, fixed, patience, found.seed, found.resource)
     primary, most = check_settings(task, drawn, space)
@@ -187,19 +154,25 @@ def search(
         "folds": n_folds,
         "patience": patience,
     }
-    with locked(output):
+    with trained_by(scheduler), locked(output):
         trials = TrialFile(output, identity)
         last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
         [best] = best_of(last, 1)
         if best["figure"] is None:
             raise ValueError(f"all trials failed; one of them: {best['error']}")
-        text = table_of(trials.lines, columns, metric, [budget for _, budget in rounds])
+        text = table_of(trials.lines, metric, [budget for _, budget in rounds])
         typer.echo(text)
         with replace_text(output / TABLE) as stream:
             stream.write(text)
-        write_config(config, {**fixed, **best["settings"]}, output / BEST)
+        settings = {**fixed, **best["settings"]}
+        config_text = load_config(config, settings, interpolate=False).to_str(interpolate=False)
+        with replace_text(output / BEST) as stream:
+            stream.write(config_text + "\n")
         if plot is not None:
-            draw_trials(trials.lines, columns, metric, plot)
+            draw_trials(trials.lines, found, metric, plot)
+    typer.echo(f"best: {settings_text(best['settings'])}")
+    on = dev if n_folds is None else f"{n_folds} folds of {train}"
+    typer.echo(f"{output / BEST}: {metric} {100 * best['figure']:.2f} on {on}")
     return {**best, "metric": metric}
 
 
@@ -484,25 +457,10 @@ def checksum_of(path: Path) -> str:
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     total = hashlib.sha256()
     for file in files:
-        digest = hashlib.sha256()
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-        total.update(digest.digest())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Settings as a command line names them."""
     return " ".join(f"--{name} {json.dumps(each)}" for name, each in settings.items())
-
-
-def write_config(config: Path, settings: dict[str, Any], output: Path) -> None:
-    """Write a config with other settings."""
-    from spacy.util import load_config
-
-    from spacy_structreg.corpora.files import replace_text
-
-    text = load_config(config, overrides=settings, interpolate=False).to_str(interpolate=False)
-    with replace_text(output) as stream:
-        stream.write(text + "\n")

@@ -4,46 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from spacy_structreg.cli.pictures import new_figure, save_figure
-from spacy_structreg.cli.search_space import Range
+from spacy_structreg.cli.search_space import Range, Space
 
 __all__ = ["draw_trials", "table_of"]
 
 Lines = Sequence[Mapping[str, Any]]
 
 
-def table_of(lines: Lines, settings: Mapping[str, Any], metric: str, budgets: Sequence[int]) -> str:
+def table_of(lines: Lines, metric: str, budgets: Sequence[int]) -> str:
     """A table of trials in Markdown, the best first; of several rounds, the last one first.
 
-    lines: of the file of trials. settings: what trials have (`Space.columns`). budgets: how much
-    of the resource each round gives.
+    lines: of the file of trials. budgets: how much of the resource each round gives.
     """
-    names = short_names(settings)
-    header = ["trial", *names.values(), metric, "epoch"]
-    if len(budgets) > 1:
-        header.insert(1, "budget")
-    rows = []
+    names = short_names(lines)
+    rows = [["trial", "budget", *names.values(), metric, "epoch"]]
     for line in sorted(lines, key=_place):
-        cells = [_text(line["settings"], name) for name in names]
+        settings = {name: json.dumps(v, ensure_ascii=False) for name, v in line["settings"].items()}
+        cells = [settings.get(name, "").replace("|", "\\|") for name in names]
         figure = "failed" if line["figure"] is None else f"{100 * line['figure']:.2f}"
-        row = [str(line["trial"]), *cells, figure, str(line.get("epoch", ""))]
-        if len(budgets) > 1:
-            row.insert(1, f"{budgets[line['round']]:,}")
-        rows.append([cell.replace("|", "\\|") for cell in row])
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    rule = ["-" * (width - 1) + ":" for width in widths]
-    lined = (
-        " | ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in (header, rule, *rows)
-    )
+        budget = f"{budgets[line['round']]:,}"
+        rows.append([str(line["trial"]), budget, *cells, figure, str(line.get("epoch", ""))])
+    if len(budgets) == 1:
+        for row in rows:
+            del row[1]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * (width - 1) + ":" for width in widths])
+    lined = (" | ".join(map(str.rjust, row, widths)) for row in rows)
     return "".join(f"| {line} |\n" for line in lined)
-
-
-def _text(settings: Mapping[str, Any], name: str) -> str:
-    return json.dumps(settings[name], ensure_ascii=False) if name in settings else ""
 
 
 def _place(line: Mapping[str, Any]) -> tuple[int, float, int]:
@@ -51,23 +43,20 @@ def _place(line: Mapping[str, Any]) -> tuple[int, float, int]:
     return -line["round"], 1.0 if figure is None else -figure, line["trial"]
 
 
-def short_names(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The names of settings without the blocks that all of them lie in."""
-    blocks = [name.split(".")[:-1] for name in settings]
-    shared = 0
-    for parts in zip(*blocks, strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared += 1
-    return {name: ".".join(name.split(".")[shared:]) for name in settings}
+def short_names(lines: Lines) -> dict[str, str]:
+    """The names of the settings of trials, without the blocks that all of them lie in."""
+    names = sorted({name for line in lines for name in line["settings"]})
+    blocks = zip(*(name.split(".")[:-1] for name in names), strict=False)
+    shared = sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, blocks))
+    return {name: ".".join(name.split(".")[shared:]) for name in names}
 
 
-def draw_trials(lines: Lines, settings: Mapping[str, Any], metric: str, path: Path) -> None:
+def draw_trials(lines: Lines, space: Space, metric: str, path: Path) -> None:
     """Draw the figures of the trials by each setting, a panel each, later rounds darker.
 
-    lines: of the file of trials. settings: what trials have (`Space.columns`).
+    lines: of the file of trials.
     """
-    names = short_names(settings)
+    names = short_names(lines)
     n_columns = min(3, len(names))
     n_rows = -(-len(names) // n_columns)
     figure, axes = new_figure(
@@ -75,16 +64,15 @@ def draw_trials(lines: Lines, settings: Mapping[str, Any], metric: str, path: Pa
     )
     last = max(line["round"] for line in lines)
     done = [line for line in lines if line["figure"] is not None]
-    panels = list(axes.flat)
-    for axis, (name, short) in zip(panels, names.items(), strict=False):
-        values = settings[name]
+    for axis, (name, short) in zip(axes.flat, names.items(), strict=False):
+        values = space.settings.get(name)
         for number in range(last + 1):
             of_round = [
                 line for line in done if line["round"] == number and name in line["settings"]
             ]
             tried = [line["settings"][name] for line in of_round]
             axis.plot(
-                tried if isinstance(values, Range) else [values.index(each) for each in tried],
+                tried if isinstance(values, Range) else list(map(json.dumps, tried)),
                 [line["figure"] for line in of_round],
                 linestyle="none",
                 marker="o",
@@ -93,13 +81,11 @@ def draw_trials(lines: Lines, settings: Mapping[str, Any], metric: str, path: Pa
                 alpha=1.0 if number == last else 0.2 + 0.4 * number / last,
                 label=f"round {number + 1}",
             )
-        if not isinstance(values, Range):
-            axis.set_xticks(range(len(values)), [json.dumps(each) for each in values])
-            axis.margins(x=0.2)
-        elif values.log:
+        if isinstance(values, Range) and values.log:
             axis.set_xscale("log")
+        axis.margins(x=0.2)
         axis.set(title=short)
-    for axis in panels[len(names) :]:
+    for axis in list(axes.flat)[len(names) :]:
         axis.set_visible(False)
     for row in axes:
         row[0].set_ylabel(metric)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from spacy_structreg.learn.setting_fields import check_choice, check_float, check_int
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,22 +42,16 @@ class Range:
     step: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("low", "high", "step"):
-            value = getattr(self, name)
-            if value is None and name == "step":
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{name} is {value!r:.40}; it must be a number")
-            if not math.isfinite(value):
-                raise ValueError(f"{name} is {value}; it must be finite")
+        for name in ("low", "high"):
+            check_float(name, getattr(self, name), -sys.float_info.max)
         if not isinstance(self.log, bool):
             raise ValueError(f"log is {self.log!r:.40}; it must be true or false")
         if self.low > self.high:
             raise ValueError(f"low is {self.low}, which is more than high, {self.high}")
         if self.log and (self.low <= 0 or self.step is not None):
             raise ValueError("log needs a low above 0, and no step")
-        if self.step is not None and self.step <= 0:
-            raise ValueError(f"step is {self.step}; it must be above 0")
+        if self.step is not None:
+            check_float("step", self.step, 0, above=True)
 
     @property
     def is_whole(self) -> bool:
@@ -101,38 +99,14 @@ class Space:
     metric: str | None = None
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("trials", 1, MAX_TRIALS),
-            ("factor", 2, 1000),
-            ("least", 1, 1 << 31),
-            ("seed", 0, (1 << 32) - 1),
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ValueError(
-                    f"{name} is {value!r:.40}; it must be a whole number from {low} to {high}"
-                )
-        for name, names in (("method", get_args(Method)), ("resource", get_args(Resource))):
-            value = getattr(self, name)
-            if value not in names:
-                raise ValueError(f"{name} is {value!r:.40}; choose from {', '.join(names)}")
+        check_int("trials", self.trials, 1, MAX_TRIALS)
+        check_int("factor", self.factor, 2)
+        check_int("least", self.least, 1)
+        check_int("seed", self.seed, 0, (1 << 32) - 1)
+        check_choice("method", self.method, get_args(Method))
+        check_choice("resource", self.resource, get_args(Resource))
         if self.metric is not None and not isinstance(self.metric, str):
             raise ValueError(f"metric is {self.metric!r:.40}; it must be the name of a figure")
-
-    @property
-    def columns(self) -> dict[str, Range | list[Any]]:
-        """The single settings that trials have, and the values that each can have."""
-        found: dict[str, Range | list[Any]] = {}
-        for name, values in self.settings.items():
-            if isinstance(values, Range):
-                found[name] = values
-                continue
-            for choice in values:
-                for each, value in ({name: choice} if "." in name else choice).items():
-                    seen = found.setdefault(each, [])
-                    if isinstance(seen, list) and value not in seen:
-                        seen.append(value)
-        return found
 
     def draw(self) -> list[dict[str, Any]]:
         """The settings of all trials, no two alike: fewer than `trials` if there are no more."""
@@ -199,18 +173,17 @@ def _space(given: Any) -> Space:
     if unknown := sorted(str(name) for name in given if name not in known):
         raise ValueError(f"there is no {unknown[0]!r:.60}; choose from {', '.join(known)}")
     settings: dict[str, Range | list[Any]] = {}
-    taken: set[str] = set()
+    names: Counter[str] = Counter()
     for name, values in given["settings"].items():
         try:
             settings[name] = _values(values)
-            together = _together(name, settings[name])
-        except (ValueError, TypeError) as error:
+            names.update(_names(name, settings[name]))
+        except ValueError as error:
             raise ValueError(f"{name!s:.80}: {error}") from error
-        if twice := sorted(taken & together):
-            raise ValueError(f"{twice[0]} is there twice")
-        taken |= together
     if not settings:
         raise ValueError("there is nothing to try in `settings`")
+    if twice := sorted(name for name, n in names.items() if n > 1):
+        raise ValueError(f"{twice[0]} is there twice")
     return Space(settings, **{name: given[name] for name in given if name != "settings"})
 
 
@@ -220,25 +193,23 @@ def _values(given: Any) -> Range | list[Any]:
         if isinstance(choices, list) and choices:
             return choices
         raise ValueError("choices must be a list of values")
-    names = Range.__dataclass_fields__
-    if isinstance(given, dict) and {"low", "high"} <= set(given) <= set(names):
+    if isinstance(given, dict) and {"low", "high"} <= set(given) <= set(Range.__dataclass_fields__):
         return Range(**given)
     raise ValueError(
         "give it low and high, with log or step if you like, or choices: {low: 1, high: 8}"
     )
 
 
-def _together(name: Any, values: Range | list[Any]) -> set[str]:
+def _names(name: Any, values: Range | list[Any]) -> set[str]:
     """The settings that are chosen by one name. Raises ValueError if they are none."""
     if isinstance(name, str) and "." in name:
         return {name}
-    choices = [] if isinstance(values, Range) else values
-    names = {str(each) for choice in choices if isinstance(choice, dict) for each in choice}
-    if not names or not all(isinstance(each, dict) for each in choices):
+    if isinstance(values, Range) or not all(isinstance(each, dict) and each for each in values):
         raise ValueError(
             "name a setting by the dots of its place in the config, as in training.max_epochs; or "
             "let the choices be of several settings, {choices: [{a.b: 1, a.c: 2}, {a.b: 3}]}"
         )
+    names = {str(each) for choice in values for each in choice}
     if wrong := sorted(each for each in names if "." not in each):
         raise ValueError(f"{wrong[0]} is no setting: it has no dots")
     return names

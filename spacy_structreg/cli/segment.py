@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, cast
@@ -13,12 +13,11 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.outputs import check_file
-from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["arriving_lines", "segment", "segment_command"]
+__all__ = ["arriving_lines", "segment"]
 
 STDIN = "-"
 LINE_BREAK = re.compile("[\n\r]")
@@ -28,7 +27,7 @@ PORTION_BYTES = 1 << 18
 PORTION_LINES = 1024
 
 
-def segment_command(
+def segment(
     pipeline: PipelineArgument,
     files: Annotated[
         list[str] | None,
@@ -40,7 +39,7 @@ def segment_command(
     ] = None,
     separator: Annotated[str, Opt("--separator", "-s", help="What stands between two words")] = " ",
     tags: Annotated[bool, Opt("--tags", help="Write each word with its tag, as word_TAG")] = False,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
     encoding: Annotated[
@@ -52,38 +51,12 @@ def segment_command(
 
     One line of output for each line of input, its words separated by spaces; blank lines stay.
     White space of the input is left out. With one thread, lines are answered as they arrive.
-    """
-    with user_errors():
-        segment(
-            pipeline,
-            files or [STDIN],
-            output,
-            separator=separator,
-            tags=tags,
-            n_threads=threads,
-            encoding=encoding,
-        )
 
-
-def segment(
-    pipeline: str,
-    files: Sequence[str],
-    output: Path | None = None,
-    *,
-    separator: str = " ",
-    tags: bool = False,
-    n_threads: int = 1,
-    encoding: str = "utf-8",
-) -> None:
-    """Segment the lines of files (`-`: standard input) to a file or to standard output.
-
-    tags: write word_TAG, for pipelines that tag.
-
-    Memory is bounded by the longest line, which has `corpora.files.LONGEST_LINE` bytes at most. The
-    output file is written in one step. Shows a progress bar on standard error, if that is a
-    terminal and the output does not go to one. Raises ValueError for faulty input or settings, with
-    file and line, and for a pipeline that does not tag; OSError for files that cannot be read or
-    written.
+    Raises ValueError for faulty input or settings, with file and line, and for a pipeline that does
+    not tag; OSError for files that cannot be read or written. Memory is bounded by the longest
+    line, which has `corpora.files.LONGEST_LINE` bytes at most. The output file is written in one
+    step. Shows a progress bar on standard error, if that is a terminal and the output does not go
+    to one.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
@@ -92,6 +65,7 @@ def segment(
 
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
+    files = files or [STDIN]
     encoding = line_encoding(encoding)
     check_file(output, pipeline, *files)
     nlp = load_pipeline(pipeline)

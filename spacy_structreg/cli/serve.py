@@ -9,15 +9,14 @@ import typer
 from spacy.cli._util import Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.serve.settings import Limits, ServiceSettings
 
-__all__ = ["serve_command"]
+__all__ = ["serve"]
 
 LIMITS = Limits()
 
 
-def serve_command(
+def serve(
     pipeline: PipelineArgument,
     *,
     host: Annotated[
@@ -80,31 +79,30 @@ def serve_command(
     Any pipeline will do. Texts of users are neither stored nor logged. Ctrl-C ends the service,
     when what is in work has been answered. Needs the extra 'serve'.
     """
-    with user_errors():
-        need_packages("fastapi", "uvicorn", "prometheus_client")
-        from spacy_structreg.serve.server import serve
+    need_packages("fastapi", "uvicorn", "prometheus_client")
+    from spacy_structreg.serve.server import serve as serve_pipeline
 
-        limits = Limits(
-            text=max_characters,
-            texts=max_texts,
-            body=max_body,
-            explained_text=max_explained,
-            user_words=max_words,
-            alternatives=max_alternatives,
-            answer=max_answer,
-            seconds=seconds,
-            body_seconds=body_seconds,
-            idle_seconds=idle_seconds,
-            waiting=max_waiting,
-            connections=max_connections,
-        )
+    limits = Limits(
+        text=max_characters,
+        texts=max_texts,
+        body=max_body,
+        explained_text=max_explained,
+        user_words=max_words,
+        alternatives=max_alternatives,
+        answer=max_answer,
+        seconds=seconds,
+        body_seconds=body_seconds,
+        idle_seconds=idle_seconds,
+        waiting=max_waiting,
+        connections=max_connections,
+    )
 
-        def ready(address: str) -> None:
-            typer.echo(f"Serving {pipeline} at {address} (Ctrl-C ends it)")
-            if open_page:
-                typer.launch(address)
+    def ready(address: str) -> None:
+        typer.echo(f"Serving {pipeline} at {address} (Ctrl-C ends it)")
+        if open_page:
+            typer.launch(address)
 
-        serve(ServiceSettings(pipeline, host, port, workers, tuple(name or ()), limits), ready)
+    serve_pipeline(ServiceSettings(pipeline, host, port, workers, tuple(name or ()), limits), ready)
 
 
 def need_packages(*names: str) -> None:

@@ -13,16 +13,15 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["uncertain", "uncertain_command"]
+__all__ = ["uncertain"]
 
 MOST = 1_000
 # Of a text that is short.
 DEFAULT_SHARE = 0.1
 
 
-def uncertain_command(
+def uncertain(
     pipeline: PipelineArgument,
     text: Annotated[Path, Arg(metavar="TEXT", help="Raw text")],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, such as questions.partial")],
@@ -40,57 +39,25 @@ def uncertain_command(
         float | None,
         Opt("--share", help="Ask for this share of all decisions instead, such as 0.05"),
     ] = None,
-    threads: Annotated[
+    n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
     encoding: Annotated[
         str, Opt("--encoding", "-e", help="Encoding of the text; the output is in UTF-8")
     ] = "utf-8",
     force: ForceOption = False,
-) -> None:
+) -> tuple[int, int]:
     """Pick the decisions that a pipeline is least sure of, to be answered by hand.
 
     Decisions are whether a word ends between two characters; of those between the same two
     characters to either side, one is asked for. OUTPUT has the sentences, one a line, with a ? at
     each question: replace it by | if a word ends there, by - if none does. Unanswered questions,
     and spaces, mean that nothing is known. 'convert' makes a corpus to train on of the answers.
-    """
-    with user_errors():
-        n_asked, n_sentences = uncertain(
-            pipeline,
-            text,
-            output,
-            n=n,
-            share=share,
-            n_threads=threads,
-            encoding=encoding,
-            force=force,
-        )
-        typer.echo(
-            f"{output}: {number_of(n_asked, 'question')} in {number_of(n_sentences, 'sentence')}"
-        )
 
-
-def uncertain(
-    pipeline: str,
-    text: Path,
-    output: Path,
-    *,
-    n: int | None = None,
-    share: float | None = None,
-    n_threads: int = 1,
-    encoding: str = "utf-8",
-    force: bool = False,
-) -> tuple[int, int]:
-    """Write the least certain decisions in a text; returns how many, and in how many sentences.
-
-    n: how many; or share: of all decisions, above 0 and at most 1. Neither stands for 1,000, and a
-    tenth of a short text, one at least. Memory grows with their number, and the text is read twice
-    for a share.
-
-    The output is written in one step. Raises ValueError if the output exists (unless `force`), for
-    faulty settings and input, if nothing is in doubt, and for a pipeline whose tokenizer has no
-    model of ours; OSError for files that cannot be read or written.
+    Returns the numbers of questions and of their sentences. Memory grows with their number, and the
+    text is read twice for a share. The output is written in one step. Raises ValueError if the
+    output exists (unless `force`), for faulty settings and input, if nothing is in doubt, and for a
+    pipeline whose tokenizer has no model of ours; OSError for files that cannot be read or written.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
@@ -126,4 +93,6 @@ def uncertain(
     if not found:
         raise ValueError(f"{text}: there is no decision in the text that is in doubt")
     write_partial(output, found)
-    return sum(len(places) for _, places in found), len(found)
+    n_asked = sum(len(places) for _, places in found)
+    typer.echo(f"{output}: {number_of(n_asked, 'question')} in {number_of(len(found), 'sentence')}")
+    return n_asked, len(found)

@@ -11,14 +11,11 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.engine_options import Engine, SchedulerOption
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from spacy_structreg.cluster.engines import EngineName
-
-__all__ = ["classes_of_text", "classes_of_vectors", "word_classes_command"]
+__all__ = ["word_classes"]
 
 
 class Method(str, Enum):
@@ -28,7 +25,7 @@ class Method(str, Enum):
     counts = "counts"
 
 
-def word_classes_command(
+def word_classes(
     inputs: Annotated[
         list[str],
         Arg(metavar="FILE...", help="Segmented text, words parted by spaces, or .spacy files"),
@@ -51,7 +48,7 @@ def word_classes_command(
             "times as fast, which can be made on all cores or a cluster",
         ),
     ] = Method.word2vec,
-    classes: Annotated[int, Opt("--classes", "-n", min=2, help="How many classes")] = 500,
+    n_classes: Annotated[int, Opt("--classes", "-n", min=2, help="How many classes")] = 500,
     dimensions: Annotated[int, Opt("--dimensions", min=2, help="Dimensions of vectors")] = 100,
     window: Annotated[
         int | None,
@@ -65,7 +62,7 @@ def word_classes_command(
         Opt("--engine", help="Count on processes of this machine (local), in place of this one"),
     ] = None,
     scheduler: SchedulerOption = None,
-    workers: Annotated[
+    n_workers: Annotated[
         int | None, Opt("--workers", min=1, help="Processes of the engine; as many as cores")
     ] = None,
     force: ForceOption = False,
@@ -76,83 +73,44 @@ def word_classes_command(
     clustered by k-means (scikit-learn), and the clusters joined to a tree. 'structreg segment'
     segments text. With an engine or a scheduler, the text is in .txt, .jsonl (also .gz, .xz, .zst)
     or .parquet, and the classes are the same.
-    """
-    with user_errors():
-        from spacy_structreg.corpora.word_classes import write_word_classes
 
-        check_file(output, *inputs, force=force)
-        if vectors:
-            rows = classes_of_vectors(inputs, classes, seed)
-        else:
-            rows = classes_of_text(
-                inputs,
-                classes,
-                method=method.value,
-                engine=None if engine is None else engine.value,
-                scheduler=scheduler,
-                n_workers=workers,
-                settings={
-                    "dimensions": dimensions,
-                    "min_count": min_count,
-                    "seed": seed,
-                    **({} if window is None else {"window": window}),
-                    **({"epochs": epochs} if method is Method.word2vec else {}),
-                },
+    Raises ValueError for faulty input, with file and line, and if the output exists (unless
+    `force`); OSError for files that cannot be read or written; ImportError for packages that are
+    missing.
+    """
+    from spacy_structreg.corpora.word_classes import write_word_classes
+    from spacy_structreg.estimators import word_clustering
+
+    check_file(output, *inputs, force=force)
+    settings: dict[str, Any] = {"dimensions": dimensions, "min_count": min_count, "seed": seed}
+    if window is not None:
+        settings["window"] = window
+    if vectors:
+        if len(inputs) > 1:
+            raise ValueError(f"word vectors are read from one place, and here are {len(inputs)}")
+        rows = word_clustering.cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
+    elif engine is not None or scheduler is not None:
+        if method is not Method.counts:
+            raise ValueError(
+                "word2vec goes through the text in one process; choose --method counts, or leave "
+                "the engine out"
             )
-        write_word_classes(output, rows)
+        from spacy_structreg.cluster.engines import connect, need_packages
 
+        need_packages("distributed", "pyarrow", "fsspec")
+        from spacy_structreg.cluster.records import plan_units
+        from spacy_structreg.cluster.word_shards import cluster_words_of_units
 
-def classes_of_vectors(
-    inputs: Sequence[str], n_classes: int, seed: int
-) -> list[tuple[str, str, int]]:
-    """Classes of the vectors of a pipeline or a file.
-
-    Raises as `classes_of_text`.
-    """
-    from spacy_structreg.estimators.word_clustering import cluster_vectors
-
-    if len(inputs) > 1:
-        raise ValueError(f"word vectors are read from one place, and here are {len(inputs)}")
-    return cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
-
-
-def classes_of_text(
-    inputs: Sequence[str],
-    n_classes: int,
-    *,
-    settings: dict[str, Any],
-    method: str = "word2vec",
-    engine: EngineName | None = None,
-    scheduler: str | None = None,
-    n_workers: int | None = None,
-) -> list[tuple[str, str, int]]:
-    """Classes of the words of segmented text.
-
-    inputs, method: as the command has them. engine, scheduler, n_workers: as of
-    `cluster.engines.connect`; neither engine nor scheduler for this process. settings: of
-    `word_clustering.cluster_words` or `cluster_counted_words`.
-    Raises ValueError for faulty input, with file and line, OSError for files that cannot be read,
-    ImportError for packages that are missing.
-    """
-    from spacy_structreg.estimators.word_clustering import cluster_counted_words, cluster_words
-
-    if engine is None and scheduler is None:
-        cluster = cluster_words if method == "word2vec" else cluster_counted_words
-        return cluster(SegmentedFiles(inputs), n_classes, **settings)
-    if method != "counts":
-        raise ValueError(
-            "word2vec goes through the text in one process; choose --method counts, or leave the "
-            "engine out"
-        )
-    from spacy_structreg.cluster.engines import connect, need_packages
-
-    need_packages("distributed", "pyarrow", "fsspec")
-    from spacy_structreg.cluster.records import plan_units
-    from spacy_structreg.cluster.word_shards import cluster_words_of_units
-
-    units = plan_units(inputs)
-    with connect(engine or "local", scheduler, n_workers=n_workers) as client:
-        return cluster_words_of_units(client, units, n_classes, **settings)
+        units = plan_units(inputs)
+        with connect("local", scheduler, n_workers=n_workers) as client:
+            rows = cluster_words_of_units(client, units, n_classes, **settings)
+    elif method is Method.counts:
+        sentences = SegmentedFiles(inputs)
+        rows = word_clustering.cluster_counted_words(sentences, n_classes, **settings)
+    else:
+        sentences = SegmentedFiles(inputs)
+        rows = word_clustering.cluster_words(sentences, n_classes, epochs=epochs, **settings)
+    write_word_classes(output, rows)
 
 
 class SegmentedFiles:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from types import MappingProxyType
-
-from spacy_structreg.corpora.formats.conllu import TreebankSentence
 
 __all__ = [
     "CTB_SPLITS",
     "CtbPart",
     "fold_bounds",
-    "rest_of_treebank",
 ]
 
 
@@ -78,39 +75,3 @@ def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:
         raise ValueError(f"{n_sentences} sentences are too few for {n_folds} folds")
     ends = [n_sentences * fold // n_folds for fold in range(n_folds + 1)]
     return list(pairwise(ends))
-
-
-def rest_of_treebank(
-    treebank: Iterable[TreebankSentence], held_out: Iterable[TreebankSentence]
-) -> Iterator[TreebankSentence]:
-    """The sentences of a whole treebank that are not held out, by their `sent_id`.
-
-    The official training set of UD English EWT is the rest of its genre files beside the
-    development and the test set. Raises ValueError for sentences without `sent_id` or with one that
-    occurs twice, and, at the end, if a sentence that is held out is not in the treebank.
-    """
-    left: set[str] = set()
-    for sentence in held_out:
-        _add_id(sentence, left)
-    seen: set[str] = set()
-    for sentence in treebank:
-        identity = _add_id(sentence, seen)
-        if identity in left:
-            left.remove(identity)
-        else:
-            yield sentence
-    if left:
-        raise ValueError(
-            f"{len(left)} sentences that are held out are not in the treebank, such as "
-            f"{min(left)!r}; take files of the same release"
-        )
-
-
-def _add_id(sentence: TreebankSentence, known: set[str]) -> str:
-    identity = sentence.sent_id
-    if identity is None:
-        raise ValueError(f"a sentence has no sent_id: {sentence.raw_text()[:40]!r}")
-    if identity in known:
-        raise ValueError(f"the sent_id {identity!r} occurs twice")
-    known.add(identity)
-    return identity

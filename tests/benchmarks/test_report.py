@@ -100,43 +100,6 @@ def test_the_first_of_the_best_on_development_is_chosen() -> None:
     assert choose([candidate(0.5), candidate(0.9), candidate(0.9), candidate(0.7)]) == 1
 
 
-def test_the_tables_hold_the_figures() -> None:
-    ours = result(
-        "ours",
-        candidates=[candidate(0.9, 1.0, peak_memory=50_400_000), candidate(0.9, 3.0)],
-        chosen=0,
-        scores={"seg_p": 0.91234, "seg_r": 0.9, "seg_f": 0.906, "oov_r": None},
-        model_bytes=2_340_000,
-        peak_memory=61_000_000,
-        batch=[4e6, 2e6, 3e6],
-        one=[2e6, 2e6, 2e6],
-    )
-    peer = result(
-        "peer",
-        candidates=[candidate(0.7, 9.0), candidate(0.8, 12.0, ours_seconds=3.0, wasted=2.5)],
-        chosen=1,
-        scores={"seg_p": 0.5, "seg_r": 0.5, "seg_f": 0.5, "oov_r": 0.25},
-        batch=None,
-        one=[5e4, 5e4, 2.5e4],
-    )
-    markdown = report(ours, peer).as_markdown()
-    assert row_of(markdown, "Ours", 0) == [
-        *("Ours 1.0", "91.23", "90.00", "90.60", "–"),
-        *("2.00", "–", "2.3", "50", "61"),  # 2.00: the median of both trainings
-    ]
-    assert row_of(markdown, "Peer", 0)[4:7] == ["25.00", "12.00", "4.0"]
-    # Sentences of twenty characters.
-    assert row_of(markdown, "Ours", 1)[1:4] == ["3,000 (2,000 to 4,000)", "–", "150,000"]
-    # Ours by theirs in each round: 80, 40, 120; and 40, 40, 80.
-    assert row_of(markdown, "Peer", 1)[1:] == [
-        *("–", "80.0", "–"),
-        *("50.0 (25.0 to 50.0)", "40.0", "2,500"),
-    ]
-    assert row_of(markdown, "Peer", 2)[1:5] == ["epoch 5", "70.00", "9.00", "–"]
-    assert row_of(markdown, "Peer", 3)[1:5] == ["**epoch 5**", "80.00", "12.00", "2.50"]
-    assert "CPU seconds of all trainings: ours 4.0, peer 23.5." in markdown
-
-
 def test_a_missing_system_is_a_row_that_says_how_to_get_it() -> None:
     missing = Result("peer", "Peer", None)
     markdown = report(missing).as_markdown()
@@ -149,17 +112,6 @@ def test_a_missing_system_is_a_row_that_says_how_to_get_it() -> None:
 def test_a_failed_system_is_a_row_with_its_error() -> None:
     failed = result("peer", error="OSError: a|b is full")
     assert row_of(report(failed).as_markdown(), "Peer", 0)[1] == "failed: OSError: a/b is full"
-
-
-def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
-    results = [
-        result("ours", one=[1.0], batch=[1.0], candidates=[candidate(0.5)], chosen=0),
-        result("failed", error="gone"),
-        Result("missing", "Missing", None),
-    ]
-    tables = report(*results).as_markdown().split("\n\n")
-    for table in (part.splitlines() for part in tables if part.startswith("| ")):
-        assert {line.count("|") for line in table} == {table[0].count("|")}
 
 
 def test_words_that_differ_between_the_two_calls_are_told() -> None:

@@ -18,7 +18,7 @@ from benchmarks.common.worker import Worker, resident_memory
 from benchmarks.parsing.task import PARSING
 from benchmarks.segmentation.task import SEGMENTATION
 from benchmarks.serving.kinds import KINDS
-from benchmarks.serving.report import Latency, Memory, Result, ServingReport, heading, quantile
+from benchmarks.serving.report import Result, ServingReport, heading, quantile
 from benchmarks.serving.run import batches_of, command_cost, main, units_of
 from benchmarks.serving.systems import PipelineHost, sizes_of
 from spacy_structreg.corpora.dependencies import ROOT
@@ -231,11 +231,6 @@ def test_quantiles_are_of_the_numbers_themselves() -> None:
     assert quantile([7.0], 0.99) == 7.0
 
 
-def test_headings_keep_the_names_in_them() -> None:
-    assert heading("the parser's pipe on Docs") == "The parser's pipe on Docs"
-    assert heading("nlp.make_doc, a sentence a call") == "nlp.make_doc, a sentence a call"
-
-
 def report(*results: Result) -> ServingReport:
     return ServingReport("serving-x", {"CPU": "Test"}, {"name": "x"}, {"threads": 2}, list(results))
 
@@ -272,32 +267,6 @@ def test_ratios_are_of_one_round_and_the_reference_of_the_kind() -> None:
         "300 (300 to 300)",
         "–",
     ]
-
-
-def test_the_tables_hold_the_figures() -> None:
-    ours = Result(
-        "ours",
-        "Ours",
-        "1.0",
-        latency={"list": Latency([0.002] * 99 + [0.5], [0.001] * 100)},
-        threads={"lists": [(1e6, 1.5e6), (1e6, 1.9e6)]},
-        memory=Memory(20_000_000, 50_000_000, 80_000_000, 4, [(0.1, 0.2), (0.3, 0.4)]),
-        files={"tokenizer": 4_000_000, "vocab": 1_000_000},
-        words_f=0.9,
-    )
-    peer = Result("peer", "Peer", "1.0", error="broken", errors={"raw": "a|b"})
-    markdown = report(ours, peer, Result("gone", "Gone", None)).as_markdown()
-    assert row_of(markdown, "Latency", "Ours")[2:] == ["2.000", "2.000", "1.000", "1.000", "100"]
-    assert row_of(markdown, "Loading", "Ours")[1:] == [
-        *("200", "300", "20", "50", "80", "10", "5.0"),
-        "tokenizer 4.0, vocab 1.0",
-    ]
-    assert row_of(markdown, "Threads", "Ours")[-1] == "1.70 (1.50 to 1.90)"
-    assert row_of(markdown, "Accuracy", "Ours")[1:] == ["90.00", "–", "–", "–"]
-    assert "- Peer: broken\n- Peer: raw failed: a/b\n- Gone: not installed" in markdown
-    tables = markdown.split("\n\n")
-    for table in (part.splitlines() for part in tables if part.startswith("| ")):
-        assert {line.count("|") for line in table} == {table[0].count("|")}
 
 
 def test_a_command_that_fails_is_an_error() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import spacy
+import typer
 from click.testing import Result
 from typer.testing import CliRunner
 from warm_python import executable
@@ -67,11 +68,17 @@ def characters(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def invoke() -> Callable[..., Result]:
+def app() -> typer.Typer:
+    """The commands that tests run; those of scripts are others."""
+    return structreg_app
+
+
+@pytest.fixture
+def invoke(app: typer.Typer) -> Callable[..., Result]:
     """Run a command in this process."""
 
     def run(*arguments: object, stdin: bytes | None = None) -> Result:
-        result = CliRunner().invoke(structreg_app, list(map(str, arguments)), input=stdin)
+        result = CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result

@@ -19,7 +19,6 @@ from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
 Invoke = Callable[..., Result]
-Fails = Callable[..., str]
 
 RAW = ["这麒麟好", "那麒麟在", "看麒麟。有麒麟吃", "大麒麟书", "麒麟很多"]
 
@@ -73,33 +72,8 @@ def test_files_of_all_kinds_are_counted(trained: str, tmp_path: Path, invoke: In
     assert adapted.pipe_names == before.pipe_names
     assert adapted.tokenizer.user_words == before.tokenizer.user_words
     assert adapted("看麒麟").text == "看麒麟"
-    adapt(trained, files[:1], output, together=False, encoding="gb18030", force=True)
+    adapt(trained, files[:1], output, alone=True, encoding="gb18030", force=True)
     assert equal(source_of(spacy.load(output).tokenizer), StatisticsSource.of(count_ngrams(RAW)))
-
-
-def test_mistakes_leave_nothing_behind(
-    trained: str, pipeline: str, tmp_path: Path, fails: Fails
-) -> None:
-    (tmp_path / "raw.txt").write_text("\n".join(RAW), "utf-8")
-    (tmp_path / "empty.txt").touch()
-    (tmp_path / "bytes.txt").write_bytes("好\n好\n".encode() + b"\xff\n")
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(("好\n" * 9).encode())[:-9])
-    output = tmp_path / "adapted"
-    for command, message in (
-        ((pipeline, "raw.txt"), "has statistics of raw text"),
-        ((trained, "empty.txt"), "there is no text"),
-        ((trained, "none.txt"), "none.txt"),
-        ((trained, "raw.txt", "bytes.txt"), "bytes.txt:3: byte 0xff"),
-        ((trained, "cut.gz"), "cut.gz:1: the compressed data is damaged"),
-    ):
-        name, *files = command
-        assert message in fails("adapt", name, *(tmp_path / file for file in files), output)
-        assert not output.exists()
-    output.mkdir()
-    (output / "file").touch()
-    assert "is no pipeline, and is not replaced" in fails(
-        "adapt", trained, tmp_path / "raw.txt", output
-    )
 
 
 def test_tokenizers_adapt_to_texts_and_docs(trained: str) -> None:

@@ -126,24 +126,6 @@ def test_inputs_that_cannot_be_compared(tmp_path: Path, invoke: Any) -> None:
         assert not output.exists()
 
 
-def test_an_input_is_not_replaced(tmp_path: Path, invoke: Any) -> None:
-    shards, one = tmp_path / "shards", tmp_path / "one.spacy"
-    shards.mkdir()
-    for path in (one, shards / "part-0.spacy"):
-        save_docs(path, [doc()])
-    before = one.read_bytes()
-    for output, message in (
-        (one, "is an input"),
-        (shards / "part-0.spacy", "would be a file of an input"),
-        (shards / "new.spacy", "would be a file of an input"),
-    ):
-        result = invoke("agree", one, shards, output, "--force")
-        assert result.exit_code == 1
-        assert message in result.stderr
-    assert one.read_bytes() == (shards / "part-0.spacy").read_bytes() == before
-    assert [path.name for path in shards.iterdir()] == ["part-0.spacy"]
-
-
 def test_spans_and_entities_are_kept(tmp_path: Path, invoke: Any) -> None:
     paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
     for path in paths[:2]:

@@ -107,23 +107,6 @@ def test_the_same_pipeline_twice(trained: list[str], invoke: Invoke, tmp_path: P
     assert contents(tmp_path / "twice") == contents(Path(trained[1]))
 
 
-def test_an_output_that_exists(
-    trained: list[str], sentences: list[list[str]], fails: Fails, invoke: Invoke, tmp_path: Path
-) -> None:
-    output = tmp_path / "averaged"
-    save_pipeline(output, sentences, 3)
-    (output / "notes.txt").write_text("old", encoding="utf-8")
-    before = contents(output)
-    message = fails("average", *trained, output)
-    assert message == f"{output} exists; name another output, or add --force to replace it"
-    assert contents(output) == before
-    assert invoke("average", *trained, output, "--force").exit_code == 0
-    expected = CharacterSegmenter.average([model_of(name) for name in trained])
-    assert weights(model_of(output)) == weights(expected)
-    assert "notes.txt" not in contents(output)
-    assert [path.name for path in tmp_path.iterdir()] == ["averaged"]
-
-
 def test_what_is_no_pipeline_is_not_replaced(
     trained: list[str], fails: Fails, invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -139,18 +122,6 @@ def test_what_is_no_pipeline_is_not_replaced(
     empty.mkdir()
     assert invoke("average", *trained, empty, "--force").exit_code == 0
     assert model_of(empty).is_trained
-
-
-def test_the_output_replaces_none_of_the_pipelines(
-    trained: list[str], sentences: list[list[str]], fails: Fails, tmp_path: Path
-) -> None:
-    """Not even by force, nor by another name."""
-    own = save_pipeline(tmp_path / "own", sentences, 5)
-    (tmp_path / "link").symlink_to("own")
-    before = contents(tmp_path / "own")
-    for output in (own, tmp_path / "link", f"{own}/../own"):
-        assert "is an input" in fails("average", own, trained[0], output, "-F")
-        assert contents(tmp_path / "own") == before
 
 
 # Refusals: each ends with one line and leaves all as it was, neither half a pipeline nor none ---
@@ -204,10 +175,6 @@ def test_other_labels(
     assert message.startswith("tokenizer: the models to average differ in labels: ")
 
 
-def test_no_such_pipeline(trained: list[str], refuses: Refuses) -> None:
-    assert "no_such_pipeline" in refuses(*trained, "no_such_pipeline")
-
-
 def test_a_damaged_model(
     trained: list[str], sentences: list[list[str]], refuses: Refuses, third: Path
 ) -> None:
@@ -215,16 +182,6 @@ def test_a_damaged_model(
     file = third / "tokenizer" / "model.srt"
     file.write_bytes(file.read_bytes()[:-1])
     assert "model.srt" in refuses(*trained, third)
-
-
-def test_a_disk_that_is_full(
-    trained: list[str], refuses: Refuses, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*arguments: object, **options: object) -> None:
-        raise OSError(28, "No space left on device", "model.srt")
-
-    monkeypatch.setattr(CharacterSegmenter, "save", full)
-    assert refuses(*trained) == "model.srt: No space left on device"
 
 
 def test_what_was_there_survives_a_move_that_fails(
@@ -250,17 +207,3 @@ def test_what_was_there_survives_a_move_that_fails(
     assert "Permission denied" in fails("average", *trained, output, "--force")
     assert contents(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == ["averaged"]
-
-
-def test_missing_arguments(invoke: Invoke, trained: list[str]) -> None:
-    for arguments in ((), (trained[0],)):
-        result = invoke("average", *arguments)
-        assert result.exit_code == 2
-        assert "Missing argument" in result.stderr
-
-
-def test_a_mean_that_does_not_exist(invoke: Invoke, trained: list[str], tmp_path: Path) -> None:
-    result = invoke("average", *trained, tmp_path / "averaged", "--mean", "median")
-    assert result.exit_code == 2
-    assert "median" in result.stderr
-    assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -72,15 +71,3 @@ def test_pipelines_without_margins(pipeline, characters, untrained, dev: Path, f
     assert "has not been trained" in fails("calibrate", untrained, dev)
     message = fails("calibrate", pipeline, dev, "--gold", "words")
     assert "decides anything that the gold corpus knows" in message
-
-
-def test_mistakes_of_outputs(
-    pipeline: str, dev: Path, fails, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "no name of a picture" in fails("calibrate", pipeline, dev, "--plot", tmp_path / "x")
-    assert "is no pipeline, and is not replaced" in fails(
-        "calibrate", pipeline, dev, "--output", tmp_path
-    )
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    message = fails("calibrate", pipeline, dev, "--plot", tmp_path / "x.svg")
-    assert "pip install 'spacy_structreg[study]'" in message

@@ -46,7 +46,9 @@ def test_for_real(pipeline: str, corpus: Path, command: Command, tmp_path: Path)
 
 
 def test_unquantized_loses_nothing(pipeline: str, corpus: Path, tmp_path: Path) -> None:
-    before, after = compress(pipeline, tmp_path / "a", corpus, bits=32, prune=0.0, max_loss=0.0)
+    before, after = compress(
+        pipeline, tmp_path / "a", corpus=corpus, bits=32, prune=0.0, max_loss=0.0
+    )
     assert after.figures == before.figures
     frozen, model = (spacy.load(each).tokenizer.model for each in (tmp_path / "a", pipeline))
     assert frozen.is_frozen
@@ -67,7 +69,7 @@ def test_all_else_is_copied(pipeline: str, invoke: Invoke, tmp_path: Path) -> No
 
 def test_the_more_may_be_lost_the_smaller(pipeline: str, corpus: Path, tmp_path: Path) -> None:
     for loss in (0.0, 100.0):
-        before, after = compress(pipeline, tmp_path / str(loss), corpus, max_loss=loss)
+        before, after = compress(pipeline, tmp_path / str(loss), corpus=corpus, max_loss=loss)
         lost = 100 * ((before.figures["seg_f"] or 0.0) - (after.figures["seg_f"] or 0.0))
         assert lost <= loss
     assert model_size(tmp_path / "100.0") <= model_size(tmp_path / "0.0") < model_size(pipeline)
@@ -88,10 +90,6 @@ def test_nothing_to_freeze(untrained: str, characters: str, fails: Fails, tmp_pa
     assert "has not been trained" in fails("compress", untrained, tmp_path / "a")
     assert "no model of spacy_structreg" in fails("compress", characters, tmp_path / "a")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_pipeline_is_not_its_own_output(pipeline: str, fails: Fails) -> None:
-    assert "name another output" in fails("compress", pipeline, pipeline, "--force")
 
 
 def test_frozen_once(pipeline: str, fails: Fails, invoke: Invoke, tmp_path: Path) -> None:

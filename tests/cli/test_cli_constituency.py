@@ -171,7 +171,7 @@ def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_the_config_without_other_pipes(lang: str) -> None:
-    config = load_config_from_str(init_config("constituency", lang=lang))
+    config = load_config_from_str(init_config(None, task="constituency", lang=lang))
     assert config["nlp"]["pipeline"] == ["constituency"]
     sentences = {"zh": "punctuation", "en": "doc"}[lang]
     assert config["components"]["constituency"]["sentences"] == sentences
@@ -368,7 +368,7 @@ def test_given_words_come_with_their_sentences(parsing: Path, folder: Path) -> N
 
 
 def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config("constituency"))
+    config = load_config_from_str(init_config(None, task="constituency"))
     untrained = load_model_from_config(config, auto_fill=True)
     with pytest.raises(ValueError, match="gave no constituent to any word; train constituency"):
         score(untrained, folder / "gold.spacy", tags=True)

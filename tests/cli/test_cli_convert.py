@@ -243,7 +243,10 @@ def test_converting_keeps_the_words(
         binary = as_text.with_suffix(".spacy")
         for output in (binary, as_text):
             options = CorpusOptions("segmented" if source is lines else "brackets")
-            assert convert([source], output, options)[:2] == (len(corpus), sum(map(len, corpus)))
+            assert convert([source], output, options=options)[:2] == (
+                len(corpus),
+                sum(map(len, corpus)),
+            )
             as_written = "segmented" if output is as_text else "spacy"
             written = read_sentences(output, CorpusOptions(as_written))
             assert [list(sentence.words) for sentence in written] == corpus
@@ -299,31 +302,6 @@ def test_faulty_input_leaves_the_old_output(
     assert message in fails("convert", *inputs, output, "--force", *arguments)
     assert output.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"good.txt", "bad.txt", output.name}
-
-
-@pytest.mark.parametrize("name", ["a.spacy", "a.txt", "a.conllu", "a.partial"])
-def test_outputs_are_replaced_by_force_alone(
-    tmp_path: Path, invoke: Callable[..., Result], fails: Callable[..., str], text: str, name: str
-) -> None:
-    source, output = write(tmp_path / "corpus.txt", text), tmp_path / name
-    output.write_bytes(b"old")
-    message = f"{output} exists; name another output, or add --force to replace it"
-    assert fails("convert", source, output) == message
-    assert output.read_bytes() == b"old"
-    assert invoke("convert", source, output, "--force").exit_code == 0
-    assert output.read_bytes() != b"old"
-    # What is read, not even so.
-    assert "is an input" in fails("convert", source, source, "--force")
-    assert source.read_text("utf-8") == text
-
-
-def test_outputs_that_are_refused(tmp_path: Path, fails: Callable[..., str], text: str) -> None:
-    source = write(tmp_path / "corpus.txt", text)
-    assert "ends in .spacy" in fails("convert", source, tmp_path / "corpus.csv")
-    (tmp_path / "folder.spacy").mkdir()
-    assert "not a regular file" in fails("convert", source, tmp_path / "folder.spacy")
-    assert "Not a directory" in fails("convert", source, source / "x" / "corpus.spacy")
-    assert {path.name for path in tmp_path.iterdir()} == {"corpus.txt", "folder.spacy"}
 
 
 def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) -> None:
@@ -426,7 +404,6 @@ def test_treebanks(tmp_path: Path, invoke: Callable[..., Result]) -> None:
 
 
 JOINED = ["老师看书。", "学生来了", "我们明天去杭州"]
-SPACED = ["老师 看 书 。", "学生 来 了", "我们 明天 去 杭州"]
 
 
 @pytest.mark.parametrize(

@@ -64,22 +64,6 @@ def test_correct_says_what_stays_wrong(invoke: Invoke, pipeline: str, tmp_path: 
     assert "still comes out wrong" in result.output
 
 
-def test_correct_replaces_another_pipeline_by_force_alone(
-    invoke: Invoke, pipeline: str, corrections: Path, tmp_path: Path
-) -> None:
-    for name in ("own", "other"):
-        spacy.load(pipeline).to_disk(tmp_path / name)
-    arguments = ("correct", tmp_path / "own", corrections)
-    for output, message in (("own", "is an input"), ("other", "add --force")):
-        refused = invoke(*arguments, tmp_path / output)
-        assert refused.exit_code == 1
-        assert message in refused.output
-    assert invoke(*arguments, tmp_path / "own", "--force").exit_code == 1
-    assert invoke(*arguments, tmp_path / "other", "--force").exit_code == 0
-    doc = spacy.load(tmp_path / "other")("".join(WORDS))
-    assert [token.text for token in doc] == WORDS
-
-
 def test_info(invoke: Invoke, pipeline: str, untrained: str, characters: str) -> None:
     result = invoke("info", pipeline)
     assert result.exit_code == 0

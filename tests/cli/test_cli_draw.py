@@ -73,7 +73,7 @@ def texts(path: Path) -> list[str]:
 def test_a_folder_gets_a_picture_of_each_tree(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
     output = tmp_path / "new" / "pictures"
     result = invoke("draw", corpus, "--output", output)
-    assert result.stdout == f"{output}: 3 trees\n"
+    assert result.stdout == f"{output}: 3 pictures\n"
     assert sorted(path.name for path in output.iterdir()) == ["1.svg", "2.svg", "3.svg"]
     words = ["我", "看", "书", "。"]
     assert texts(output / "1.svg") == sorted(
@@ -96,7 +96,7 @@ def test_one_tree_as_a_file(corpus: Path, invoke: Invoke, fails: Fails, tmp_path
     output = tmp_path / "tree.svg"
     assert "an .svg file holds one tree, and there are more" in fails("draw", corpus, "-o", output)
     assert not output.exists()
-    assert invoke("draw", corpus, "-o", output, "--limit", 1).stdout == f"{output}: 1 tree\n"
+    assert invoke("draw", corpus, "-o", output, "--limit", 1).stdout == f"{output}: 1 picture\n"
     (tree, *_) = constituency_sentences(corpus, "ctb")
     assert output.read_text("utf-8") == readable_on_dark(tree_svg(tree))
     options = ("--limit", 1, "--heads", "--head-rules", "ctb")
@@ -107,7 +107,7 @@ def test_one_tree_as_a_file(corpus: Path, invoke: Invoke, fails: Fails, tmp_path
 
 def test_a_page(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
     output = tmp_path / "trees.html"
-    assert invoke("draw", corpus, "--output", output).stdout == f"{output}: 3 trees\n"
+    assert invoke("draw", corpus, "--output", output).stdout == f"{output}: 3 pictures\n"
     page = output.read_text("utf-8")
     assert page.count("<svg ") == 3
     assert '<meta charset="utf-8">' in page
@@ -118,7 +118,9 @@ def test_a_page(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
 def test_spans(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     output = tmp_path / "trees.html"
     # A bare word has no span.
-    assert invoke("draw", corpus, "-o", output, "--style", "span").stdout == f"{output}: 2 trees\n"
+    assert (
+        invoke("draw", corpus, "-o", output, "--style", "span").stdout == f"{output}: 2 pictures\n"
+    )
     page = output.read_text("utf-8")
     assert page.count("<svg ") == 2
     folder = tmp_path / "pictures"
@@ -147,11 +149,11 @@ def test_dependency_trees(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: 
     path.write_text(CONLLU, "utf-8")
     output = tmp_path / "pictures"
     # The second sentence has no tree.
-    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 trees\n"
+    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 pictures\n"
     assert texts(output / "1.svg") == sorted(ARCS)
     assert texts(output / "2.svg") == sorted(["ROOT", "看", "VV"])
     page = tmp_path / "trees.html"
-    assert invoke("draw", path, "-o", page, "--style", "dep").stdout == f"{page}: 2 trees\n"
+    assert invoke("draw", path, "-o", page, "--style", "dep").stdout == f"{page}: 2 pictures\n"
     assert "<书>" not in page.read_text("utf-8")
     assert "no sentence has a tree to draw" in fails("draw", path, "-o", page, "--style", "tree")
     assert "--heads is of --style tree" in fails("draw", path, "-o", page, "-s", "dep", "--heads")
@@ -195,7 +197,7 @@ def test_no_markup_of_a_corpus_reaches_a_page(style: str, invoke: Invoke, tmp_pa
     path = tmp_path / "<i>.bracket"
     path.write_text("( (IP (<script> (NN <b>) (NN 书)) (VP (VA &好))) )\n", "utf-8")
     output = tmp_path / "trees.html"
-    assert invoke("draw", path, "-o", output, "--style", style).stdout == f"{output}: 1 tree\n"
+    assert invoke("draw", path, "-o", output, "--style", style).stdout == f"{output}: 1 picture\n"
     page = output.read_text("utf-8")
     for markup in ("<script>", "<b>", "<i>", "&好"):
         assert markup not in page
@@ -211,7 +213,7 @@ def test_docs(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     DocBin(docs=[doc]).to_disk(path)
     output = tmp_path / "pictures"
     # Without heads, for which nobody has asked.
-    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 trees\n"
+    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 pictures\n"
     assert texts(output / "2.svg") == sorted(["NP", "VA", "NN", "好", "书"])
     assert "has no head" in fails("draw", path, "-o", output, "--heads")
     doc.spans.clear()
@@ -225,7 +227,7 @@ def test_texts(
     output = tmp_path / "pictures"
     text = "我看书。我看书。\n\n我看书。".encode()
     result = invoke("draw", "-", "--pipeline", pipeline, "-o", output, stdin=text)
-    assert result.stdout == f"{output}: 3 trees\n"
+    assert result.stdout == f"{output}: 3 pictures\n"
     path = tmp_path / "text.txt"
     path.write_bytes(text)
     assert invoke("draw", path, "-p", pipeline, "-o", tmp_path / "again", "-n", 2).exit_code == 0

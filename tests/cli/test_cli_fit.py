@@ -85,7 +85,7 @@ def test_a_margin_is_tuned_for_models_with_a_beam(
     refused = CliRunner().invoke(structreg_app, command)
     assert refused.exit_code == 1
     assert "--beam-loss is for models with a beam; the segmenter has none" in refused.output
-    of_words = load_config_from_str(init_config("segment"), interpolate=False)
+    of_words = load_config_from_str(init_config(None, task="segment"), interpolate=False)
     of_words["nlp"]["tokenizer"]["model"] = {"@architectures": "spacy_structreg.WordSegmenter.v1"}
     of_words.to_disk(config)
     report = tmp_path / "report.json"
@@ -166,7 +166,7 @@ def test_variants_are_drawn_once(
     DocBin(docs=docs).to_disk(path)
     config = tmp_path / "any.cfg"
     with replace_text(config) as stream:
-        stream.write(init_config(task, tags=task == "tag"))
+        stream.write(init_config(None, task=task, tags=task == "tag"))
     with_augmenter(
         config, '@augmenters = "spacy_structreg.text_variants.v1"\nhalf_width = 0.5\nspaces = 0.5'
     )
@@ -208,7 +208,7 @@ def test_limits_of_corpora_hold_for_all_that_is_trained(
         refused = CliRunner().invoke(structreg_app, [*command[:-1], limit, "--force"])
         assert refused.exit_code == 1
         assert "train.limit" in refused.stderr
-    tagging = load_config_from_str(init_config("tag"), interpolate=False)
+    tagging = load_config_from_str(init_config(None, task="tag"), interpolate=False)
     tagging["corpora"]["train"]["limit"] = 3
     tagging.to_disk(config)
     training = load_training(config)

@@ -23,7 +23,7 @@ Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 @pytest.mark.parametrize("lang", ["zh", "en", "ja"])
 def test_nothing_is_left_to_fill_in(lang: str) -> None:
-    config = load_config_from_str(init_config(lang=lang))
+    config = load_config_from_str(init_config(None, task="segment", lang=lang))
     nlp = load_model_from_config(config, auto_fill=True)
     filled = nlp.config
     # Which spaCy drops when it has been empty.
@@ -33,7 +33,7 @@ def test_nothing_is_left_to_fill_in(lang: str) -> None:
 
 
 def test_names_that_users_know() -> None:
-    config = load_config_from_str(init_config())
+    config = load_config_from_str(init_config(None, task="segment"))
     assert config["nlp"]["pipeline"] == ["tokenizer_trainer"]
     assert config["nlp"]["tokenizer"] == {
         "@tokenizers": "spacy_structreg.Segmenter.v1",
@@ -71,7 +71,7 @@ def test_names_that_users_know() -> None:
 
 def test_learning_is_the_default_and_explained() -> None:
     assert DEFAULT_LEARNING.mini_sample == 5.0
-    config = init_config()
+    config = init_config(None, task="segment")
     model = load_model_from_config(load_config_from_str(config), auto_fill=True).tokenizer.model
     assert model.learning == DEFAULT_LEARNING
     _, _, block = config.partition("[nlp.tokenizer.model.learning]\n")
@@ -87,7 +87,7 @@ def test_text_is_counted_as_it_is_trained_on(tmp_path: Path) -> None:
     train = tmp_path / "train.txt"
     # Nothing tells that this is segmented, and the reader of training corpora does not ask.
     train.write_text("好的\n可以\n", "utf-8")
-    config = load_config_from_str(init_config(train=train))
+    config = load_config_from_str(init_config(None, task="segment", train=train))
     assert config["training"]["eval_frequency"] == 1
 
 
@@ -95,7 +95,9 @@ def test_text_is_counted_as_it_is_trained_on(tmp_path: Path) -> None:
 def test_evaluation_once_an_epoch(tmp_path: Path, sentences: int, steps: int) -> None:
     train = tmp_path / 'of "ours" <dev>.txt'
     train.write_text("好 了\n" * sentences, "utf-8")
-    config = load_config_from_str(init_config(train=train, dev=Path("dev.spacy")), interpolate=True)
+    config = load_config_from_str(
+        init_config(None, task="segment", train=train, dev=Path("dev.spacy")), interpolate=True
+    )
     assert config["training"]["eval_frequency"] == steps
     assert config["training"]["patience"] == 5 * steps
     assert config["corpora"]["train"]["path"] == str(train)
@@ -107,13 +109,15 @@ def test_output(tmp_path: Path, invoke: Invoke, fails: Fails) -> None:
     result = invoke("init-config", output, "--task", "segment")
     assert result.exit_code == 0
     assert f"spacy train {output} --output training --paths.train" in result.stdout
-    assert output.read_text("utf-8") == init_config()
-    assert invoke("init-config", "-", "--task", "segment").stdout == init_config()
+    assert output.read_text("utf-8") == init_config(None, task="segment")
+    assert invoke("init-config", "-", "--task", "segment").stdout == init_config(
+        None, task="segment"
+    )
     output.write_text("mine")
     assert "--force" in fails("init-config", output, "--task", "segment")
     assert output.read_text() == "mine"
     assert invoke("init-config", output, "--task", "segment", "--force").exit_code == 0
-    assert output.read_text("utf-8") == init_config()
+    assert output.read_text("utf-8") == init_config(None, task="segment")
 
 
 @pytest.mark.parametrize(

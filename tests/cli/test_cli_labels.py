@@ -268,7 +268,7 @@ def test_what_cannot_be_converted(
 
 def test_what_configs_say(folder: Path, invoke: Invoke) -> None:
     def block(task: str, **options: object) -> dict[str, object]:
-        config = load_config_from_str(init_config(task, **options))
+        config = load_config_from_str(init_config(None, task=task, **options))
         (name,) = config["nlp"]["pipeline"]
         corpora = config["corpora"]
         return {**config["components"][name], "gold": corpora["train"]["gold"], "corpora": corpora}
@@ -293,7 +293,7 @@ def test_universal_tags_of_chunks(tmp_path: Path, invoke: Invoke) -> None:
     )
     options = ("--columns", "word,pos,label", "--spans-key", "chunks")
     assert invoke("convert", source, train, *options).exit_code == 0
-    config = load_config_from_str(init_config("chunk", lang="en", train=train))
+    config = load_config_from_str(init_config(None, task="chunk", lang="en", train=train))
     assert config["components"]["sequence_labeler"]["columns"] == {"tag": "pos"}
 
 

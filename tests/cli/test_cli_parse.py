@@ -196,7 +196,7 @@ def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path)
     assert config["corpora"]["dev"]["gold"] == ["words"]
     assert config["training"]["score_weights"]["tag_acc"] is None
     # Alone, it needs gold tags for the development corpus, too.
-    alone = load_config_from_str(init_config("parse", lang="en"))
+    alone = load_config_from_str(init_config(None, task="parse", lang="en"))
     assert alone["nlp"]["pipeline"] == ["parser"]
     assert alone["corpora"]["dev"]["gold"] == ["words", "tags"]
     assert alone["components"]["parser"]["sentences"] == "doc"
@@ -380,7 +380,7 @@ def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Pa
 
 
 def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config("parse"))
+    config = load_config_from_str(init_config(None, task="parse"))
     untrained = load_model_from_config(config, auto_fill=True)
     gold = folder / "gold.conllu"
     with pytest.raises(ValueError, match="gave no head to any word; train parser first"):

@@ -50,7 +50,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]])
     corpus = folder / "corpus.spacy"
     DocBin(docs=docs).to_disk(corpus)
     for task in ("segment", "tag"):
-        (folder / f"{task}.cfg").write_text(init_config(task, train=corpus, dev=corpus), "utf-8")
+        (folder / f"{task}.cfg").write_text(
+            init_config(None, task=task, train=corpus, dev=corpus), "utf-8"
+        )
     (folder / "space.yml").write_text(SPACE, "utf-8")
     return folder
 

@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]])
     for name, some in (("train", sentences * 6), ("dev", [*sentences, ["图书", "馆员", "看书"]])):
         docs = [Doc(vocab, words=words, spaces=[False] * len(words)) for words in some]
         DocBin(docs=docs).to_disk(folder / f"{name}.spacy")
-    (folder / "config.cfg").write_text(init_config("segment"), "utf-8")
+    (folder / "config.cfg").write_text(init_config(None, task="segment"), "utf-8")
     (folder / "random.yml").write_text(RANDOM, "utf-8")
     (folder / "halving.yml").write_text(HALVING, "utf-8")
     return folder
@@ -277,7 +277,7 @@ def test_failed_trials_are_passed_over(folder: Path, invoke: Invoke, tmp_path: P
         f"settings: {{rule: {{choices: [{{{LEARNING}.min_count: 1, {LEARNING}.l2: 0.0}},\n"
         f"  {{{LEARNING}.min_count: 100000, {LEARNING}.l2: 0.1}}]}}}}\n"
     )
-    config = load_config_from_str(init_config("segment"), interpolate=False)
+    config = load_config_from_str(init_config(None, task="segment"), interpolate=False)
     learning = {"@misc": "spacy_structreg.Learning.v1", "min_count": 1, "l2": 0.0}
     model = {"@architectures": "spacy_structreg.WordSegmenter.v1", "learning": learning}
     config["nlp"]["tokenizer"]["model"] = model

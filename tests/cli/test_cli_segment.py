@@ -246,15 +246,6 @@ def test_pipelines_that_cannot_segment(tmp_path: Path, untrained: str, fails: Fa
     assert "meta.json" in fails("segment", tmp_path)
 
 
-def test_damaged_model(tmp_path: Path, pipeline: str, fails: Fails) -> None:
-    nlp = spacy.load(pipeline)
-    nlp.to_disk(tmp_path / "damaged")
-    model = next((tmp_path / "damaged" / "tokenizer").glob("*.srt"))
-    data = model.read_bytes()
-    model.write_bytes(data[: len(data) // 2])
-    assert "model.srt" in fails("segment", tmp_path / "damaged")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -288,23 +279,6 @@ def test_lines_are_answered_as_they_arrive(pipeline: str) -> None:
         process.stdin.close()
         assert process.stdout.read() == b""
         assert process.wait(PATIENCE) == 0
-
-
-@pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_closed_output_ends_quietly(tmp_path: Path, pipeline: str, threads: str) -> None:
-    source = tmp_path / "text.txt"
-    source.write_text("老师和学生一起去公园！\n" * 60_000, "utf-8")
-    with subprocess.Popen(
-        [executable(), *SEGMENT, pipeline, source, "-t", threads],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.readline() == predicted(pipeline, "老师和学生一起去公园！")
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        process.wait(PATIENCE)
 
 
 @posix

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
+from looped import looped
 from scoring import score
 from spacy.tokens import Doc, DocBin, Span
 from spacy.util import load_config_from_str, load_model_from_config
@@ -73,7 +74,7 @@ def configs(corpus: Path) -> dict[str, Path]:
     paths = {}
     for task in config_templates():
         paths[task] = corpus.with_name(f"{task}.cfg")
-        paths[task].write_text(init_config(task, train=corpus, dev=corpus), "utf-8")
+        paths[task].write_text(init_config(None, task=task, train=corpus, dev=corpus), "utf-8")
     return paths
 
 
@@ -101,12 +102,12 @@ def tagging(configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
 # Configs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", list(config_templates()))
-@pytest.mark.parametrize("lang", ["zh", "en"])
-@pytest.mark.parametrize("with_corpus", [True, False])
+@looped("task", list(config_templates()))
+@looped("lang", ["zh", "en"])
+@looped("with_corpus", [True, False])
 def test_nothing_is_left_to_fill_in(task: str, lang: str, with_corpus: bool, corpus: Path) -> None:
     train = corpus if with_corpus else None
-    config = load_config_from_str(init_config(task, lang=lang, train=train))
+    config = load_config_from_str(init_config(None, task=task, lang=lang, train=train))
     filled = load_model_from_config(config, auto_fill=True).config
     assert config.pop("pretraining") == filled.pop("pretraining") == {}
     assert filled == config
@@ -114,7 +115,7 @@ def test_nothing_is_left_to_fill_in(task: str, lang: str, with_corpus: bool, cor
 
 def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
     def parts(task: str, **options: object) -> tuple[str, str, list[str]]:
-        config = load_config_from_str(init_config(task, train=corpus, **options))
+        config = load_config_from_str(init_config(None, task=task, train=corpus, **options))
         tokenizer = config["nlp"]["tokenizer"]
         names = (tokenizer["@tokenizers"], tokenizer["model"]["@architectures"])
         short = [name.removeprefix("spacy_structreg.").removesuffix(".v1") for name in names]
@@ -126,7 +127,7 @@ def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
     joint = ("JointTagger", "CharacterJointTagger")
     assert parts("joint") == (*joint, [trainer, "attribute_ruler"])
     assert parts("joint", tag_map="none") == (*joint, [trainer])
-    config = load_config_from_str(init_config("joint", train=corpus))
+    config = load_config_from_str(init_config(None, task="joint", train=corpus))
     rules = config["initialize"]["components"]["attribute_ruler"]["patterns"]
     assert rules == {"@misc": "spacy_structreg.TagMap.v1", "name": "ctb"}
 
@@ -209,7 +210,9 @@ def test_tags_of_given_words(
     message = fails("evaluate", joint, gold, "--gold", "words")
     assert message.startswith("no pipe of the pipeline tags given words")
     assert "no tags to score" in fails("evaluate", pipeline, train, "--gold", "words")
-    untrained = load_model_from_config(load_config_from_str(init_config("tag")), auto_fill=True)
+    untrained = load_model_from_config(
+        load_config_from_str(init_config(None, task="tag")), auto_fill=True
+    )
     with pytest.raises(ValueError, match="gave no tag to any word; train tagger first"):
         score(untrained, gold, words=True)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import catalogue  # type: ignore[import-untyped]
 import pytest
 import toy_lemmas
+from looped import looped
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
@@ -183,7 +184,7 @@ def faults(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", sorted(COMMANDS.glob("*.py")), ids=lambda path: path.name)
+@looped("path", sorted(COMMANDS.glob("*.py")), ids=lambda path: path.name)
 def test_no_command_names_a_task(path: Path) -> None:
     assert faults(path.read_text("utf-8")) == []
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.binarization import Kind, Step, binarize, debinarize
 from spacy_structreg.corpora.constituents import Constituent
@@ -79,7 +80,7 @@ def test_long_and_deep_trees_take_no_recursion():
     assert debinarize(binarize(3000, wide)) == wide
 
 
-@pytest.mark.parametrize(
+@looped(
     "steps",
     [
         [],

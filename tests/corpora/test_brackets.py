@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
@@ -242,7 +243,7 @@ class TestTrees:
         )
         assert tree.to_bracket(2) == "(\n  (IP\n    (NP (PN 我))\n    (VP (VV 来) (AS 了))))"
 
-    @pytest.mark.parametrize(
+    @looped(
         "tree",
         [
             leaf("NN", "a b"),
@@ -283,7 +284,7 @@ class TestTrees:
     def test_remove_empties_equals_its_recursive_twin(self, tree: Tree) -> None:
         assert tree.remove_empties() == recursive_without_empties(tree)
 
-    @pytest.mark.parametrize(
+    @looped(
         ("label", "bare"),
         [
             ("NP", "NP"),
@@ -420,7 +421,7 @@ def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Pat
     assert "-NONE-" not in tags
 
 
-@pytest.mark.parametrize(
+@looped(
     ("escaped", "plain"),
     [
         *(("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-LCB-", "{")),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.columns import Separator, read_columns, write_columns
@@ -261,7 +262,7 @@ CORPORA = [
 ]
 
 
-@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus[0])
+@looped("corpus", CORPORA, ids=lambda corpus: corpus[0])
 def test_real_corpora(
     data_folder: Path, corpus: tuple[str, tuple[str, ...], int, int, Scheme, int, int]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.conllu import (
@@ -268,7 +269,7 @@ def test_any_text_is_read_or_refused(parts: list[str]) -> None:
 
 
 class TestRealTreebanks:
-    @pytest.mark.parametrize(
+    @looped(
         ("file", "n_sentences", "n_words", "n_characters"),
         [
             ("ud-chinese-gsd-simplified/train.conll.xz", 3997, 98_608, 156_360),
@@ -289,7 +290,7 @@ class TestRealTreebanks:
         assert sum(map(len, treebank)) == n_words
         assert sum(len(form) for forms in treebank for form in forms) == n_characters
 
-    @pytest.mark.parametrize(
+    @looped(
         "file",
         [
             "ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from looped import looped
 from random_trees import LABELS, TAGS, sentences_with_trees
 
 from spacy_structreg.corpora.constituents import (
@@ -254,7 +255,7 @@ def test_strings_are_no_words_and_no_tags(words: Any, tags: Any) -> None:
         ConstituencySentence(words, tags, (Constituent("X", 0, 2, 0),))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "phrases", "fault"),
     [
         ("", [], "a sentence without words"),
@@ -303,7 +304,7 @@ def test_sentences_that_are_none() -> None:
         ConstituencySentence(("a", ""), ("T", "T"), (Constituent("X", 0, 2, 0),))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "begin", "end", "head"),
     [("X", 0, 0, 0), ("X", 1, 0, 0), ("X", 0, 1, 1), ("X", 1, 2, 0), ("X", -1, 1, 0)],
 )

@@ -18,6 +18,7 @@ from types import ModuleType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from typing_extensions import Buffer
 
 from spacy_structreg.cli.training import load_training
@@ -70,7 +71,7 @@ def test_lines_are_numbered_from_one_and_stripped_of_their_breaks() -> None:
     assert lines_of(b"") == []
 
 
-@pytest.mark.parametrize("character", TRAPS)
+@looped("character", TRAPS)
 def test_only_line_feeds_end_lines(character: str) -> None:
     assert lines_of(f"一{character}二\n".encode()) == [(1, f"一{character}二")]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from sighan_release import write_archive, write_release
 
 from spacy_structreg.corpora import formats
@@ -268,7 +269,7 @@ HEADING = "第一章 回到 学校\n"
 
 
 class TestRawText:
-    @pytest.mark.parametrize(
+    @looped(
         "text",
         [
             "",
@@ -305,7 +306,7 @@ class TestRawText:
 
 
 class TestRealFiles:
-    @pytest.mark.parametrize(
+    @looped(
         ("file", "expected"),
         [
             ("ud-chinese-gsd-simplified/dev.conll", "conllu"),

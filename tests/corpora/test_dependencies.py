@@ -8,6 +8,7 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.dependencies import (
     ROOT,
@@ -204,7 +205,7 @@ def test_heads_outside_of_a_part_are_not_known_in_it() -> None:
     assert sentence().part(2, 3).heads == (None,)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("heads", "fault"),
     [
         ((1, -1), "2 heads for 3 words"),

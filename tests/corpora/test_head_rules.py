@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.constituents import constituency_sentence
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
@@ -18,7 +19,7 @@ from spacy_structreg.corpora.trees import Tree
 TREEBANK = Path(__file__).parents[2] / "treebank"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "children", "head"),
     [
         # The first category that some child bears; of several such children the rightmost.
@@ -57,7 +58,7 @@ def test_rules_of_the_chinese_treebank(label: str, children: str, head: int) -> 
     assert HEAD_RULES["ctb"].head(label, children.split()) == head
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "children", "head"),
     [
         ("S", "NP VP .", 1),

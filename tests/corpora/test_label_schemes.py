@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.labeling import (
     Scheme,
@@ -34,7 +35,7 @@ def sentences_with_spans(draw: st.DrawFn) -> tuple[int, list[Span]]:
     return n, spans
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels"),
     [
         ("bio", "B-X I-X I-X O B-X I-X B-X B-Y-Z O"),
@@ -57,7 +58,7 @@ def test_one_sentence_in_all_schemes(scheme: Scheme, labels: str) -> None:
     assert detect_scheme([joined]) == "io"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "spans"),
     [
         ("bio", "I-X I-X", [(0, 2, "X")]),
@@ -109,7 +110,7 @@ def test_mended_labels_need_no_mending(labels: list[str]) -> None:
     assert [label == "O" for label in mended] == [label == "O" for label in labels]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("label", "scheme", "fault"),
     [
         ("PER", "bio", "'PER' is no label of this scheme; labels are O, B-X, I-X"),
@@ -130,7 +131,7 @@ def test_labels_of_no_scheme(label: str, scheme: Scheme, fault: str) -> None:
         spans_of(["O", label], scheme)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("spans", "scheme", "fault"),
     [
         ([(0, 2, "X"), (1, 3, "X")], "bio", "from token 1 to 3 .'X'. overlaps"),
@@ -151,7 +152,7 @@ def test_spans_without_labels(spans: list[Span], scheme: Scheme, fault: str) -> 
         labels_of(spans, 3, scheme)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("sentences", "scheme"),
     [
         ([], None),

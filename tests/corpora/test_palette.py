@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from looped import looped
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.palette import (
@@ -91,8 +92,8 @@ def test_texts_and_lines_stand_out(scheme: str) -> None:
         assert contrast(colors["text"], getattr(fill, scheme)) >= 4.5, name
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("sight", SIGHTS)
+@looped("scheme", SCHEMES)
+@looped("sight", SIGHTS)
 def test_series_can_be_told_apart(scheme: str, sight: str) -> None:
     for (one, first), (other, second) in combinations(SERIES.items(), 2):
         found = difference(getattr(first, scheme), getattr(second, scheme), sight)

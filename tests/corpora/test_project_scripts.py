@@ -24,7 +24,7 @@ CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
 NAME_LISTS = PROJECTS / "quickstart/scripts/name_lists.py"
 RAW_SENTENCES = PROJECTS / "distillation/scripts/raw_sentences.py"
 TEACH = PROJECTS / "distillation/scripts/teach.py"
-PACKAGE_META = PROJECTS / "package_meta.py"
+PACKAGE_META = PROJECTS / "scripts/package_meta.py"
 PIPELINE_META = PROJECTS / "quickstart/scripts/package_meta.py"
 TEXTS = PROJECTS / "text_classification/scripts/texts.py"
 

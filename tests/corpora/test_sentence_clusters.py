@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from looped import looped
 
 from spacy_structreg.corpora.sentences import EXTENDERS, sentence_ends
 from spacy_structreg.features.character_classes import EXTENDS, TABLE_SIZE, property_table
@@ -14,7 +14,7 @@ def test_the_splitter_and_the_segmenter_agree_on_what_combines() -> None:
     assert flagged == [bool(extender.match(chr(code))) for code in range(TABLE_SIZE)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "ends"),
     [
         ("好！\ufe0f好", [3, 4]),

@@ -12,6 +12,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from sighan_release import SENTENCES, release_files, write_archive, write_release
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
@@ -47,8 +48,8 @@ def test_all_files_of_the_release_are_listed(release: Path) -> None:
     assert list_sighan(str(release), original=False) == listed
 
 
-@pytest.mark.parametrize("original", [None, True])
-@pytest.mark.parametrize("corpus", CORPORA)
+@looped("original", [None, True])
+@looped("corpus", CORPORA)
 def test_sentences_texts_and_words(release: Path, corpus: str, original: bool | None) -> None:
     training, test = SENTENCES[corpus]
     for part, sentences in [("training", training), ("test", test)]:

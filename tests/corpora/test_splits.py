@@ -1,4 +1,4 @@
-"""Folds, and what is left of a treebank beside the parts that are held out."""
+"""Folds, and the parts of treebanks."""
 
 from __future__ import annotations
 
@@ -6,18 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word
 from spacy_structreg.corpora.splits import (
     CTB_SPLITS,
     fold_bounds,
-    rest_of_treebank,
 )
-
-
-def sentence(identity: str | None) -> TreebankSentence:
-    return TreebankSentence(
-        (Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",)
-    )
 
 
 class TestFolds:
@@ -42,29 +34,6 @@ class TestFolds:
             fold_bounds(9)
         with pytest.raises(ValueError, match="1 folds"):
             fold_bounds(9, 1)
-
-
-class TestRest:
-    def test_by_hand(self) -> None:
-        treebank = [sentence(name) for name in "abcd"]
-        rest = rest_of_treebank(treebank, [sentence("c"), sentence("a")])
-        assert [s.sent_id for s in rest] == ["b", "d"]
-
-    @pytest.mark.parametrize(
-        ("treebank", "held_out", "fault"),
-        [
-            (["a", None], [], "a sentence has no sent_id: 'a'"),
-            (["a"], [None], "a sentence has no sent_id"),
-            (["a", "a"], [], "the sent_id 'a' occurs twice"),
-            (["a"], ["a", "a"], "the sent_id 'a' occurs twice"),
-            (["a"], ["b", "c"], "2 sentences that are held out are not in the treebank.* 'b'"),
-        ],
-    )
-    def test_what_is_refused(
-        self, treebank: list[str | None], held_out: list[str | None], fault: str
-    ) -> None:
-        with pytest.raises(ValueError, match=fault):
-            list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
 
 
 class TestChineseTreebank:

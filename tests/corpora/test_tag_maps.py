@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from looped import looped
 from spacy.tokens import Doc
 from universal_tags import universal_tag
 
@@ -44,7 +45,7 @@ def treebank(folder: Path, files: Iterable[str]) -> Triples:
     ]
 
 
-@pytest.mark.parametrize("name", TAG_MAPS)
+@looped("name", TAG_MAPS)
 def test_tables_hold_universal_tags(name: str) -> None:
     values = set(TAG_MAPS[name].values()) | {rule.pos for rule in WORD_RULES.get(name, ())}
     assert values <= UNIVERSAL | ({"CONJ"} if name == "ud_chinese_1" else set())
@@ -68,7 +69,7 @@ def test_by_hand() -> None:
         ruler_patterns("penn")
 
 
-@pytest.mark.parametrize("name", TAG_MAPS)
+@looped("name", TAG_MAPS)
 def test_the_attribute_ruler_of_spacy_follows_them(name: str) -> None:
     nlp = spacy.blank("xx")
     nlp.add_pipe("attribute_ruler").add_patterns(ruler_patterns(name))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
@@ -39,8 +40,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize(
+@looped("named", [True, False])
+@looped(
     ("format", "options", "expected"),
     [
         ("brackets", {}, PAIRS),
@@ -74,7 +75,7 @@ def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
         tagged_words(folder / "pfr", days=frozenset({7}))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("file", "sentences", "words", "tags"),
     [
         ("zhuxian/train.wordpos", 2373, 67_648, 32),

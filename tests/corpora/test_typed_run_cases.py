@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typed_run_cases import TypedRunCase, read_typed_runs
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.typed_runs import TypedRunCase, read_typed_runs
 
 
 def written(tmp_path: Path, text: str) -> Path:

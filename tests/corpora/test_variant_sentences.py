@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 import spacy
+from looped import looped
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -58,7 +58,7 @@ def test_words_without_punctuation() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "n_marks"),
     [
         (["好", "。"], 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from copy_data import copy_data
 from docs.pages import ROOT
 from typer.testing import CliRunner
 
@@ -28,7 +29,7 @@ def train_quickstart(folder: Path) -> None:
         corpus = folder / f"corpus/{part}.spacy"
         structreg("convert", TREEBANK / f"{part}/general.bracket", corpus, "--head-rules", "ctb")
     words = folder / "corpus/words.txt"
-    structreg("copy-data", f"jieba:dict.txt={words}")
+    copy_data([f"jieba:dict.txt={words}"])
     # The constituents of the sentences below need no more than these epochs.
     for name, epochs in (("segment", 20), ("joint", 20), ("constituents", 4)):
         output = folder / "training" / name / "model-best"

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import srsly
 from docs.pages import DOCS, README, ROOT, Command, commands
+from looped import looped
 from spacy.cli._util import app as spacy_app
 from typer.main import get_command
 
@@ -104,7 +105,7 @@ def chdir(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [
         *(README, ROOT / "CONTRIBUTING.md", *DOCS),

@@ -22,6 +22,7 @@ import spacy
 from docs.configs import pipeline_of
 from docs.pages import PAGES, README, ROOT, Block, anchors, blocks, links, matches, run_python
 from docs.small_quickstart import TREEBANK, structreg
+from looped import looped
 from spacy.tokens.underscore import Underscore
 from warm_python import executable
 
@@ -94,6 +95,7 @@ def folder(
     """The folder that a page is read in; extensions of spaCy are afterwards as they were."""
     shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
     shutil.copytree(quickstart, tmp_path / QUICKSTART)
+    shutil.copytree(ROOT / "projects/scripts", tmp_path / "projects/scripts")
     (tmp_path / "treebank").symlink_to(TREEBANK)
     monkeypatch.chdir(tmp_path)
     # Which comes with an extra alone.
@@ -195,7 +197,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
-@pytest.mark.parametrize("path", SHARED_FOLDER, ids=lambda path: path.name)
+@looped("path", SHARED_FOLDER, ids=lambda path: path.name)
 def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
     names = run_page(path)
     if path.name in CHECKS:
@@ -211,7 +213,7 @@ def test_no_more_is_left_out_than_must_be() -> None:
     assert left_out == NOT_RUN
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [*PAGES, ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("projects/*/README.md"))],
     ids=lambda path: str(path.relative_to(ROOT)),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.model_file import model_bytes, parse_model
+from spacy_structreg.learn.model_file import parse_model
 
 # Words that share characters, so that boundaries have to be learned and some stay wrong.
 _TEXT = (
@@ -69,14 +66,3 @@ def f_score(segmenter: CharacterSegmenter, gold: Sequence[Sequence[str]]) -> flo
 def arrays_of(segmenter: CharacterSegmenter) -> dict[str, bytes]:
     """The weights alone: what does not depend on settings."""
     return {name: array.tobytes() for name, array in parse_model(segmenter.to_bytes())[1].items()}
-
-
-Change = Callable[[dict[str, Any], dict[str, np.ndarray]], object]
-
-
-def tampered(data: bytes, change: Change) -> bytes:
-    """A model file with another header or other arrays, and checksums that fit them."""
-    header, arrays = parse_model(data)
-    arrays = {name: array.copy() for name, array in arrays.items()}
-    change(header, arrays)
-    return model_bytes(header, arrays)

@@ -10,6 +10,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.models.calibration import (
     Calibration,
@@ -100,7 +101,7 @@ def test_faults() -> None:
 SOUND = {"margins": [0, 1], "probabilities": [0.2, 0.4], "least": 0, "most": 1}
 
 
-@pytest.mark.parametrize(
+@looped(
     "change",
     [
         {"margins": [1, 0]},

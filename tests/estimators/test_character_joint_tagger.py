@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_corpora import sentences as segmented
-from made_up_corpora import tampered
 
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.sentences import sentence_ends
@@ -93,24 +90,6 @@ def test_words_are_those_of_the_tagged_words(text: str) -> None:
     assert TRAINED.nbest(text, 3)[0][1] == tagged
 
 
-@given(TEXTS, st.integers(1, 30))
-def test_n_best_lists(text: str, n: int) -> None:
-    found = TRAINED.nbest(text, n)
-    assert len(found) <= n
-    scores = [score for score, _ in found]
-    assert scores == sorted(scores, reverse=True)
-    assert len({tuple(words) for _, words in found}) == len(found)
-    assert TRAINED.nbest(text, n + 5)[: len(found)] == found
-
-
-def test_streams_of_any_number_of_threads() -> None:
-    texts = [text_of(sentence) for sentence in DEV] * 20
-    expected = [TRAINED.predict_tagged(text) for text in texts]
-    for n_threads in (1, 3):
-        assert list(TRAINED.predict_tagged_stream(texts, n_threads=n_threads)) == expected
-    assert TRAINED.predict_batch(texts) == [[word for word, _ in tagged] for tagged in expected]
-
-
 def test_sentences_are_read_apart() -> None:
     first, second = "他们学生。", "我工作！"
     assert sentence_ends(first + second) == [5, 9]
@@ -130,121 +109,10 @@ def test_user_words_come_out_with_their_tags() -> None:
     assert spaced == [("大 学", "VV")]
 
 
-def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
-    def fitted(n_threads: int, seed: int = 3) -> bytes:
-        model = CharacterJointTagger(epochs=2, n_models=2, seed=seed)
-        return model.fit(TRAIN, DEV, n_threads=n_threads).to_bytes()
-
-    assert fitted(1) == fitted(2) != fitted(1, seed=9)
-
-
-def test_the_best_epoch_by_the_joint_f_is_kept() -> None:
-    model = CharacterJointTagger(epochs=5, learning=Learning(), seed=1).fit(TRAIN, DEV)
-    best = max(report.dev.joint_f for report in model.history)
-    assert model.evaluate(DEV).joint_f == best
-    assert [report.primary for report in model.history] == [
-        report.dev.joint_f for report in model.history
-    ]
-
-
 def test_learning_by_default() -> None:
     assert CharacterJointTagger().learning == DEFAULT_LEARNING
     assert CharacterJointTagger(n_models=3).learning == DEFAULT_LEARNING_OF_MANY
     assert CharacterJointTagger(learning=Learning(), n_models=3).learning == Learning()
-
-
-@pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i", "pa_ii"])
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"l2": 1e-5}, {"cumulative_l1": 1e-4}, {"dropout": 0.1}, {"hidden_dropout": 0.1}],
-    ids=str,
-)
-def test_every_rule_and_regularizer(update: str, settings: dict[str, float]) -> None:
-    learning = Learning(algorithm=update, mini_sample=4.0, **settings)
-    model = CharacterJointTagger(epochs=3, learning=learning, scheme="six").fit(TRAIN[:60])
-    assert model.evaluate(TRAIN[:60]).joint_f > 0.8
-
-
-def test_training_goes_on() -> None:
-    model = CharacterJointTagger(seed=4)
-    model.prepare(TRAIN)
-    for _ in range(3):
-        model.learn(model.compile(TRAIN))
-    again = CharacterJointTagger.from_bytes(model.to_bytes(state="training"))
-    for each in (model, again):
-        each.partial_fit(TRAIN)
-    assert model.to_bytes() == again.to_bytes()
-    with pytest.raises(ValueError, match="no tag 'XX'"):
-        model.compile([[("我", "XX")]])
-
-
-@pytest.mark.parametrize("scheme", ["bmes", "six"])
-def test_training_goes_on_from_averages(scheme: str) -> None:
-    # A label that was never learned to follow or be followed has no trained weights.
-    gold = [*TRAIN, [("新", "XX")]]
-    model = CharacterJointTagger(epochs=2, scheme=scheme, learning=Learning()).fit(gold)
-    before = model.evaluate(gold).joint_f
-    for _ in range(3):
-        model.partial_fit(gold)
-    assert model.evaluate(gold).joint_f > before
-    assert model.predict_tagged("新") == [("新", "XX")]
-
-
-def test_averages() -> None:
-    models = [CharacterJointTagger(epochs=2, seed=seed).fit(TRAIN) for seed in range(3)]
-    many = CharacterJointTagger(epochs=2, n_models=3, seed=0, learning=DEFAULT_LEARNING).fit(TRAIN)
-    averaged = CharacterJointTagger.average(models)
-    text = "".join(map(text_of, DEV))
-    assert averaged.nbest(text, 2) == many.nbest(text, 2)
-    other = CharacterJointTagger(epochs=1).fit([[("我", "PN"), ("说", "VV")]])
-    with pytest.raises(ValueError, match="differ in labels"):
-        CharacterJointTagger.average([models[0], other])
-
-
-def test_files(tmp_path: Path) -> None:
-    text = text_of(DEV[0])
-    path = tmp_path / "joint.srt"
-    for model in (TRAINED, CharacterJointTagger(epochs=2, prune=3, scheme="six").fit(TRAIN)):
-        model.save(path)
-        copies = [
-            CharacterJointTagger.load(path),
-            CharacterJointTagger.from_bytes(model.to_bytes()),
-            pickle.loads(pickle.dumps(model)),
-        ]
-        for copy in copies:
-            assert isinstance(copy, CharacterJointTagger)
-            assert copy.to_bytes() == model.to_bytes()
-            assert copy.tags == model.tags
-            assert copy.predict_tagged(text) == model.predict_tagged(text)
-
-
-def lists(characters: list[int], shape: tuple[int, int]) -> dict[str, np.ndarray]:
-    return {
-        "lists.characters": np.array(characters, dtype=np.uint64),
-        "lists.labels": np.zeros(shape, dtype=np.uint64),
-    }
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda header, arrays: header["labels"].pop(), "labels"),
-        (lambda header, arrays: header["labels"].append(3), "it must be a list of strings"),
-        (lambda header, arrays: header.update(labels=[]), "no tag"),
-        (lambda header, arrays: header["labels"].__setitem__(0, "B-ZZ"), "labels"),
-        (lambda header, arrays: header.update(labels=[f"B-{i}" for i in range(9999)]), "too many"),
-        (lambda header, arrays: header.update(columns=[1]), "rows"),
-        (lambda header, arrays: header["settings"].update(prune=0), "prune"),
-        (lambda header, arrays: arrays.update({"lists.labels": np.zeros(3)}), "lists"),
-        (lambda header, arrays: arrays.update(lists([5, 5], (2, 1))), "lists of labels"),
-        (lambda header, arrays: arrays.update(lists([5, 0x110000], (2, 1))), "lists of labels"),
-        (lambda header, arrays: arrays.update(lists([5, 6], (2, 2))), "lists of labels"),
-        (lambda header, arrays: arrays.update(lists([5, 6], (1, 1))), "lists of labels"),
-    ],
-)
-def test_files_that_are_no_joint_tagger(change, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        CharacterJointTagger.from_bytes(tampered(TRAINED.to_bytes(), change))
 
 
 def test_lists_of_labels_hold_for_frequent_characters_only() -> None:
@@ -290,14 +158,6 @@ def test_settings_that_do_not_exist(settings: dict) -> None:
 def test_gold_that_cannot_be_learned(gold, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         CharacterJointTagger().fit(gold)
-
-
-def test_an_untrained_tagger() -> None:
-    model = CharacterJointTagger()
-    assert model.labels == model.tags == ()
-    with pytest.raises(ValueError, match="has not been trained"):
-        model.predict("我")
-    assert pickle.loads(pickle.dumps(model)).learning == model.learning
 
 
 def test_it_guides_words_of_the_same_tags_only() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 import random
 import resource
 import sys
@@ -15,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_corpora import Change, tampered
+from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -98,32 +98,6 @@ def test_learns_without_a_limit() -> None:
     assert parser.predict_batch(queries(corpus)) == corpus
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"beam": 1},
-        {"beam": 1, "update": "max_violation"},
-        {"update": "early"},
-        {"update": "plain"},
-        {"templates": "phrases"},
-        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
-        {"learning": Learning(l2=1e-5, l1=1e-6)},
-        {"learning": Learning(cumulative_l1=1e-5)},
-        {"learning": Learning(dropout=0.1)},
-        {"learning": Learning(hidden_dropout=0.1)},
-        {"learning": Learning(clock="epochs")},
-        {"n_models": 3},
-    ],
-    ids=str,
-)
-def test_every_way_of_learning_learns(changes: dict[str, object]) -> None:
-    chosen = {"epochs": 12, "learning": PLAIN, "beam": 4, **changes}
-    parser = ConstituencyParser(**chosen).fit(CORPUS)  # type: ignore[arg-type]
-    assert f_score(parser) == pytest.approx(1.0, abs=0.15)
-
-
 def test_greedy_parsers_learn_at_every_action() -> None:
     assert ConstituencyParser(beam=1).update == "every"
     assert ConstituencyParser(beam=2).update == "max_violation"
@@ -137,17 +111,6 @@ def test_dropout_hides_words_but_no_tags() -> None:
     sentence = queries(CORPUS)[1]
     assert {score for score, _ in words.fit(CORPUS).nbest(*sentence, 5)} == {0.0}
     assert tags.fit(CORPUS).nbest(*sentence, 1)[0][0] != 0.0
-
-
-def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
-    noisy = Learning(dropout=0.1, hidden_dropout=0.1)
-    one, many, other = (
-        ConstituencyParser(epochs=2, n_models=3, learning=noisy, beam=4, seed=seed).fit(
-            CORPUS, CORPUS[:2], n_threads=n_threads
-        )
-        for seed, n_threads in ((0, 1), (0, 2), (9, 1))
-    )
-    assert one.to_bytes() == many.to_bytes() != other.to_bytes()
 
 
 # What a corpus may hold ---------------------------------------------------------------------------
@@ -237,31 +200,6 @@ def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
 
 
 # Prediction ---------------------------------------------------------------------------------------
-
-
-def test_sentences_do_not_depend_on_each_other_or_on_threads() -> None:
-    draw = random.Random(1)
-    parser = fitted()
-    sentences = [random_query(draw, draw.randint(1, 12)) for _ in range(60)]
-    alone = [parser.predict(*sentence) for sentence in sentences]
-    assert parser.predict_batch(sentences) == alone
-    assert parser.predict_batch(sentences, n_threads=2) == alone
-    assert list(parser.predict_stream(iter(sentences), n_threads=2)) == alone
-    assert queries(alone) == sentences
-    assert parser.predict_batch([]) == []
-
-
-def test_the_best_trees_differ_and_their_scores_fall() -> None:
-    parser = fitted()
-    for sentence in queries(CORPUS):
-        found = parser.nbest(*sentence, 8)
-        scores = [score for score, _ in found]
-        assert scores == sorted(scores, reverse=True)
-        assert len({tree.constituents for _, tree in found}) == len(found) == 8
-        # With more than one the search goes on for longer, and may find a better one.
-        assert parser.nbest(*sentence, 1)[0][1] == parser.predict(*sentence)
-    with pytest.raises(ValueError, match="at least one tree"):
-        parser.nbest(*queries(CORPUS)[0], 0)
 
 
 @given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 14))
@@ -456,126 +394,6 @@ def test_white_space_is_no_head() -> None:
         ConstituencyParser().fit([bad])
 
 
-# Files --------------------------------------------------------------------------------------------
-
-
-def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
-    parser = fitted()
-    draw = random.Random(2)
-    sentences = [random_query(draw, 8) for _ in range(20)]
-    expected = parser.predict_batch(sentences)
-    parser.save(tmp_path / "model.srt")
-    for other in (
-        ConstituencyParser.load(tmp_path / "model.srt"),
-        ConstituencyParser.from_bytes(parser.to_bytes()),
-        pickle.loads(pickle.dumps(parser)),
-    ):
-        assert isinstance(other, ConstituencyParser)
-        assert other.predict_batch(sentences) == expected
-        assert other.to_bytes() == parser.to_bytes()
-        assert (other.labels, other.templates) == (parser.labels, parser.templates)
-
-
-def test_settings_travel() -> None:
-    for chosen in (
-        {"half_width": False, "beam": 3},
-        {"templates": "action: S0w N0w | S0t N0t", "beam": 1},
-        {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
-        {"known_heads": True},
-    ):
-        parser = ConstituencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
-        again = ConstituencyParser.from_bytes(parser.to_bytes())
-        for name in ("templates", "half_width", "beam", "update", "seed", "epochs", "known_heads"):
-            assert getattr(again, name) == getattr(parser, name)
-        assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
-
-
-def test_a_training_goes_on_from_its_file() -> None:
-    parser = ConstituencyParser(learning=PLAIN, beam=4).partial_fit(CORPUS)
-    again = ConstituencyParser.from_bytes(parser.to_bytes(state="training"))
-    assert again.partial_fit(CORPUS).to_bytes() == parser.partial_fit(CORPUS).to_bytes()
-
-
-def change_of(name: str, value: object) -> Change:
-    return lambda header, _: header["settings"].update({name: value})
-
-
-def entry(name: str, value: object) -> Change:
-    return lambda header, _: header.update({name: value})
-
-
-BAD: dict[str, Change] = {
-    **{
-        f"templates {v!r}": change_of("templates", v)
-        for v in (None, "phrases", [], [1], ["action: S9w"], ["append: S0w"])
-    },
-    **{f"beam {v!r}": change_of("beam", v) for v in (0, -1, 1.5, "4", True, 2**40)},
-    **{f"update {v!r}": change_of("update", v) for v in (None, 1, "late", "every")},
-    **{f"half_width {v!r}": change_of("half_width", v) for v in (None, 1, "yes")},
-    **{
-        f"labels {v!r}": entry("labels", v)
-        for v in (
-            None, [], ["NP"], "NP", [*LABELS[:-1], 1], [*LABELS, "X"], ["", *LABELS[1:]],
-            [*LABELS[:-1], "NP"], list(LABELS[::-1]),
-        )
-    },
-    **{
-        f"spec {v!r}": entry("spec", v)
-        for v in (
-            None, {}, [], *({"max_unaries": n} for n in (0, -1, 17, 2**40, "3", None, 3.5, True)),
-            {"max_unaries": 3, "more": 1},
-        )
-    },
-    **{
-        f"heads {v!r}": lambda header, _, v=v: (
-            header["settings"].update(known_heads=True),
-            header["spec"].update(heads=v),
-        )
-        for v in (None, 1, "NP", ["NP"], ["NP", 1], ["QP", "NN"], [["NP", "NN"]])
-    },
-    "heads that are not asked for": lambda header, _: header["spec"].update(heads=["NP", "NN"]),
-    "no heads": change_of("known_heads", True),
-    "no spec": lambda header, _: header.pop("spec"),
-    **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [28, 28], [2**63])},
-    "an array that belongs to nothing": lambda _, arrays: arrays.update(
-        {"stray": np.zeros(3, np.float32)}
-    ),
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def small() -> bytes:
-    """A model file of little more than a thousand bytes."""
-    chosen = {"templates": "action: S0c S1c", "beam": 4, "epochs": 2}
-    return ConstituencyParser(**chosen).fit(CORPUS[:1]).to_bytes()  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("change", BAD.values(), ids=BAD)
-def test_crafted_files_are_refused(change: Change) -> None:
-    data = fitted(templates="action: S0c S1c").to_bytes()
-    with pytest.raises(ValueError, match=r"^some\.srt: "):
-        ConstituencyParser.from_bytes(tampered(data, change), name="some.srt")
-
-
-def test_damaged_files_are_refused_or_are_what_they_were(small: bytes) -> None:
-    whole = ConstituencyParser.from_bytes(small)
-    n_loaded = 0
-    for place in range(0, len(small), 3):
-        damaged = bytearray(small)
-        damaged[place] ^= 1 << place % 8
-        try:
-            again = ConstituencyParser.from_bytes(bytes(damaged), name="some.srt")
-        except ValueError as error:
-            assert str(error).startswith("some.srt: ")  # noqa: PT017
-            continue
-        n_loaded += 1
-        assert again.to_bytes() == whole.to_bytes()
-    assert n_loaded < len(small) / 6
-    for length in range(0, len(small), 7):
-        with pytest.raises(ValueError, match=r"^some\.srt: "):
-            ConstituencyParser.from_bytes(small[:length], name="some.srt")
-
-
 def test_no_phrase_is_without_a_head_of_its_kind() -> None:
     words = ["see", "the", "old", "house", "of", "dogs"]
     right, wrong = ["VB", "DT", "JJ", "NN", "IN", "NNS"], ["VB", "DT", "JJ", "NN", "NN", "NNS"]
@@ -592,37 +410,7 @@ def test_no_phrase_is_without_a_head_of_its_kind() -> None:
 # Averages and settings ----------------------------------------------------------------------------
 
 
-def test_models_are_averaged() -> None:
-    models = [
-        ConstituencyParser(epochs=8, learning=PLAIN, beam=4, seed=seed).fit(CORPUS)
-        for seed in range(3)
-    ]
-    average = ConstituencyParser.average(models)
-    assert average.labels == LABELS
-    assert f_score(average) == pytest.approx(1.0, abs=0.1)
-    # Sums of scores are the mean of the sums.
-    sentence = queries(CORPUS)[1]
-    same = ConstituencyParser.average([models[0]] * 2, "plain")
-    assert same.nbest(*sentence, 3) == models[0].nbest(*sentence, 3)
-
-
-def test_models_that_see_different_things_are_not_averaged() -> None:
-    one = fitted()
-    for changes, message in (
-        ({"templates": "phrases"}, "differ in templates"),
-        ({"half_width": False}, "differ in half_width"),
-    ):
-        other = ConstituencyParser(epochs=1, **changes).fit(CORPUS)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=message):
-            ConstituencyParser.average([one, other])
-    with pytest.raises(ValueError, match="differ in labels"):
-        ConstituencyParser.average([one, ConstituencyParser(epochs=1).fit(CORPUS[:2])])
-    long = ConstituencyParser(epochs=1).fit([*CORPUS, chain_of(7)])
-    with pytest.raises(ValueError, match="differ in max_unaries"):
-        ConstituencyParser.average([one, long])
-
-
-@pytest.mark.parametrize(
+@looped(
     ("chosen", "message"),
     [
         ({"beam": 0}, "beam is 0"),

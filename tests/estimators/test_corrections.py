@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looped import looped
 from made_up_corpora import sentences, text_of
 
 from spacy_structreg.corpora.dependencies import ROOT
@@ -121,7 +122,7 @@ CASES: dict[str, tuple[Callable[[], Any], Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CASES)
+@looped("kind", CASES)
 def test_corrections_come_out_right_at_once(kind: str) -> None:
     make, before, corrected, predict = CASES[kind]
     model = make().fit(list(map(before, TRAIN)))

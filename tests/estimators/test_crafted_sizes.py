@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from colliding_keys import colliding
-from crafted import entry, put, setting
-from made_up_corpora import Change, tampered
+from crafted import Change, entry, put, setting, tampered
+from looped import looped
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
@@ -71,7 +71,7 @@ def refused(kind: str, change: Change) -> str:
 # Sizes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("make", "settings"),
     [
         (WordSegmenter, {"beam": 10_001}),
@@ -141,8 +141,8 @@ def test_records_of_tags_whose_keys_collide(name: str) -> None:
 # Weights ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("value", [1.1e30, -1e38, np.inf, np.nan])
+@looped("kind", KINDS)
+@looped("value", [1.1e30, -1e38, np.inf, np.nan])
 def test_weights_that_no_training_leaves(kind: str, value: float) -> None:
     _, arrays = parse_model(file_of(kind))
     name = next(name for name, array in arrays.items() if name.endswith("values") and array.size)

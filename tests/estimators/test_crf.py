@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from labeled import labels_of, named_sentences
+from looped import looped
 
 from spacy_structreg.estimators.labeling.crf import CRF
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
@@ -177,7 +178,7 @@ def test_clones_of_scikit_learn() -> None:
     assert clone.classes_ == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"algorithm": "arow"}, "algorithm is 'arow'"),

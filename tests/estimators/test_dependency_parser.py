@@ -8,7 +8,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_corpora import Change, tampered
+from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import ROOT, Parse
@@ -127,35 +126,6 @@ def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
     assert parser.evaluate(CORPUS).as_dict()["dep_uas"] == 1.0
 
 
-@EACH_SYSTEM
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"beam": 1},
-        {"beam": 1, "update": "max_violation"},
-        {"update": "early"},
-        {"update": "plain"},
-        {"merge": True},
-        {"merge": False},
-        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
-        {"learning": Learning(l2=1e-5, l1=1e-6)},
-        {"learning": Learning(cumulative_l1=1e-5)},
-        {"learning": Learning(dropout=0.1)},
-        {"learning": Learning(hidden_dropout=0.1)},
-        {"learning": Learning(clock="epochs")},
-        {"n_models": 3},
-        {"n_models": 2, "mean": "nonzero"},
-    ],
-    ids=str,
-)
-def test_every_way_of_learning_learns(system: str, changes: dict[str, object]) -> None:
-    settings = {"epochs": 15, "learning": PLAIN, "beam": 4, **changes}
-    parser = DependencyParser(system=system, **settings).fit(CORPUS)  # type: ignore[arg-type]
-    assert las(parser) == pytest.approx(1.0, abs=0.15)
-
-
 def test_greedy_parsers_learn_at_every_action() -> None:
     assert DependencyParser(beam=1).update == "every"
     assert DependencyParser(beam=2).update == "max_violation"
@@ -171,18 +141,6 @@ def test_dropout_hides_words_but_no_tags() -> None:
     sentence = queries(CORPUS)[1]
     assert words.fit(CORPUS).nbest(*sentence, 1)[0][0] == 0.0
     assert tags.fit(CORPUS).nbest(*sentence, 1)[0][0] > 0.0
-
-
-def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
-    noisy = Learning(dropout=0.1, hidden_dropout=0.1)
-    for system in SYSTEMS:
-        one, many, other = (
-            DependencyParser(
-                system=system, epochs=2, n_models=3, learning=noisy, beam=4, seed=seed
-            ).fit(CORPUS, CORPUS[:2], n_threads=n_threads)
-            for seed, n_threads in ((0, 1), (0, 2), (9, 1))
-        )
-        assert one.to_bytes() == many.to_bytes() != other.to_bytes()
 
 
 # What a corpus may hold ---------------------------------------------------------------------------
@@ -341,34 +299,6 @@ def test_the_label_of_roots_is_the_most_frequent() -> None:
 
 
 # Prediction ---------------------------------------------------------------------------------------
-
-
-@EACH_SYSTEM
-def test_sentences_do_not_depend_on_each_other_or_on_threads(system: str) -> None:
-    draw = random.Random(1)
-    parser = fitted(system)
-    sentences = [random_query(draw, draw.randint(1, 12)) for _ in range(60)]
-    alone = [parser.predict(*sentence) for sentence in sentences]
-    assert parser.predict_batch(sentences) == alone
-    assert parser.predict_batch(sentences, n_threads=2) == alone
-    assert list(parser.predict_stream(iter(sentences), n_threads=2)) == alone
-    assert all(is_tree(parse.heads) for parse in alone)
-    assert parser.predict_batch([]) == []
-
-
-@EACH_SYSTEM
-@pytest.mark.parametrize("merge", [False, True])
-def test_the_best_trees_differ_and_their_scores_fall(system: str, merge: bool) -> None:
-    parser = fitted(system, merge=merge)
-    for sentence in queries(CORPUS):
-        found = parser.nbest(*sentence, 8)
-        scores = [score for score, _ in found]
-        assert scores == sorted(scores, reverse=True)
-        assert found[0][1] == parser.predict(*sentence)
-        assert len({parse for _, parse in found}) == len(found)
-        assert all(is_tree(parse.heads) for _, parse in found)
-    with pytest.raises(ValueError, match="at least one tree"):
-        parser.nbest(*queries(CORPUS)[0], 0)
 
 
 @EACH_SYSTEM
@@ -564,28 +494,6 @@ def test_given_labels_of_roots_and_blanks_stay() -> None:
 # Files --------------------------------------------------------------------------------------------
 
 
-@EACH_SYSTEM
-def test_files_bytes_and_pickles_keep_what_is_predicted(system: str, tmp_path: Path) -> None:
-    parser = fitted(system)
-    draw = random.Random(2)
-    sentences = [random_query(draw, 8) for _ in range(20)]
-    expected = parser.predict_batch(sentences)
-    parser.save(tmp_path / "model.srt")
-    for other in (
-        DependencyParser.load(tmp_path / "model.srt"),
-        DependencyParser.from_bytes(parser.to_bytes()),
-        pickle.loads(pickle.dumps(parser)),
-    ):
-        assert isinstance(other, DependencyParser)
-        assert other.predict_batch(sentences) == expected
-        assert other.to_bytes() == parser.to_bytes()
-        assert (other.labels, other.templates, other.system) == (
-            parser.labels,
-            parser.templates,
-            system,
-        )
-
-
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the features of small corpora were many."""
@@ -689,60 +597,6 @@ def test_features_are_counted_where_there_are_any() -> None:
             assert not other.is_training
 
 
-def test_settings_travel() -> None:
-    for chosen in (
-        {"system": "arc_standard", "merge": False, "half_width": False, "beam": None},
-        {"templates": "left: S0w N0w | action: S0t N0t", "beam": 1, "labeled": False},
-        {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
-    ):
-        parser = DependencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
-        again = DependencyParser.from_bytes(parser.to_bytes())
-        for name in ("system", "templates", "labeled", "half_width", "beam", "merge", "update"):
-            assert getattr(again, name) == getattr(parser, name)
-        assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
-
-
-def test_a_training_goes_on_from_its_file() -> None:
-    parser = DependencyParser(learning=PLAIN, beam=4).partial_fit(CORPUS)
-    again = DependencyParser.from_bytes(parser.to_bytes(state="training"))
-    assert again.partial_fit(CORPUS).to_bytes() == parser.partial_fit(CORPUS).to_bytes()
-
-
-def change_of(name: str, value: object) -> Change:
-    return lambda header, _: header["settings"].update({name: value})
-
-
-def entry(name: str, value: object) -> Change:
-    return lambda header, _: header.update({name: value})
-
-
-BAD: dict[str, Change] = {
-    **{f"system {v!r}": change_of("system", v) for v in (None, 1, "", "arc_hybrid", [])},
-    "templates of another system": change_of("system", "arc_standard"),
-    **{
-        f"templates {v!r}": change_of("templates", v)
-        for v in (None, "rich", [], [1], ["action: S9w"], ["append: S0w"])
-    },
-    **{f"beam {v!r}": change_of("beam", v) for v in (0, -1, 1.5, "4", True, 2**40)},
-    **{f"merge {v!r}": change_of("merge", v) for v in (None, 1, "yes")},
-    **{f"labeled {v!r}": change_of("labeled", v) for v in (None, 0, "no")},
-    **{f"update {v!r}": change_of("update", v) for v in (None, 1, "late", "every")},
-    **{
-        f"labels {v!r}": entry("labels", v)
-        for v in (None, [], ["det"], "det", [*LABELS[:-1], 1], [*LABELS, "x"])
-    },
-    **{
-        f"spec {v!r}": entry("spec", v)
-        for v in (None, {}, {"root_label": 1}, {"root_label": "root", "more": 1}, [])
-    },
-    "no spec": lambda header, _: header.pop("spec"),
-    **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [22, 22], [2**63])},
-    "an array that belongs to nothing": lambda _, arrays: arrays.update(
-        {"stray": np.zeros(3, np.float32)}
-    ),
-}
-
-
 @pytest.fixture(scope="module")
 def small() -> bytes:
     """A model file of little more than a thousand bytes."""
@@ -750,47 +604,7 @@ def small() -> bytes:
     return DependencyParser(**chosen).fit(CORPUS).to_bytes()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", BAD.values(), ids=BAD)
-def test_crafted_files_are_refused(small: bytes, change: Change) -> None:
-    with pytest.raises(ValueError, match=r"^some\.srt: "):
-        DependencyParser.from_bytes(tampered(small, change), name="some.srt")
-
-
-def test_damaged_files_are_refused_or_are_what_they_were(small: bytes) -> None:
-    whole = DependencyParser.from_bytes(small)
-    n_loaded = 0
-    for place in range(0, len(small), 3):
-        damaged = bytearray(small)
-        damaged[place] ^= 1 << place % 8
-        try:
-            again = DependencyParser.from_bytes(bytes(damaged), name="some.srt")
-        except ValueError as error:
-            assert str(error).startswith("some.srt: ")  # noqa: PT017
-            continue
-        n_loaded += 1
-        assert again.to_bytes() == whole.to_bytes()
-    assert n_loaded < len(small) / 6
-    for length in range(0, len(small), 7):
-        with pytest.raises(ValueError, match=r"^some\.srt: "):
-            DependencyParser.from_bytes(small[:length], name="some.srt")
-
-
 # Averages -----------------------------------------------------------------------------------------
-
-
-@EACH_SYSTEM
-def test_models_are_averaged(system: str) -> None:
-    models = [
-        DependencyParser(system=system, epochs=8, learning=PLAIN, beam=4, seed=seed).fit(CORPUS)
-        for seed in range(3)
-    ]
-    average = DependencyParser.average(models)
-    assert average.labels == LABELS
-    assert las(average) == pytest.approx(1.0, abs=0.05)
-    # Models are averaged by weight: sums of scores are the mean of the sums.
-    sentence = queries(CORPUS)[1]
-    plain = DependencyParser.average([models[0]] * 2, "plain")
-    assert plain.predict(*sentence) == models[0].predict(*sentence)
 
 
 def test_models_that_see_different_things_are_not_averaged() -> None:
@@ -816,7 +630,7 @@ def test_models_that_see_different_things_are_not_averaged() -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("chosen", "message"),
     [
         ({"system": "arc_hybrid"}, "system is 'arc_hybrid'; choose from arc_eager, arc_standard"),

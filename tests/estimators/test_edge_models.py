@@ -23,8 +23,6 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLi
 TRAIN = sentences(60, seed=21)
 TEXTS = ["".join(words) for words in sentences(20, seed=22)]
 TAGGED = [[(word, "ABC"[min(len(word), 3) - 1]) for word in words] for words in TRAIN]
-# Alone, neither a character nor a pair of labels says which characters go together.
-EDGES = "c0 | t-1t0c-1c0"
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +41,6 @@ def test_what_edges_alone_can_say_is_learned(learning: Any) -> None:
             templates=templates, types=None, epochs=30, learning=learning, sentences="doc"
         ).fit(gold)
         assert all(model.predict("".join(words)) == words for words in gold) == learned
-
-
-def test_files_have_all_weights(segmenter: CharacterSegmenter, tmp_path: Path) -> None:
-    path = tmp_path / "model.srt"
-    segmenter.save(path)
-    loaded = CharacterSegmenter.load(path)
-    for text in TEXTS:
-        assert loaded.nbest(text, 5) == segmenter.nbest(text, 5)
 
 
 @pytest.mark.parametrize("bits", [32, 16])

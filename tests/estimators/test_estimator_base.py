@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from made_up_corpora import Change, tampered
 from toy_tagger import ToySpec, ToyTagger, key_of
 from twins import DenseAverages
 
@@ -32,7 +29,6 @@ def tagged(n: int, seed: int) -> list[Pairs]:
 
 
 TRAIN, DEV = tagged(40, seed=1), tagged(20, seed=2)
-TEXTS = [[word for word, _ in sentence] for sentence in DEV]
 
 
 @pytest.fixture(scope="module")
@@ -120,19 +116,6 @@ def test_pieces_cover_what_is_learned() -> None:
 # Training in portions -----------------------------------------------------------------------------
 
 
-def test_portions_share_what_was_prepared() -> None:
-    model = ToyTagger()
-    model.prepare(TRAIN)
-    assert not model.is_trained
-    assert model.labels == ("D", "N", "P", "V")
-    for start in range(0, len(TRAIN), 7):
-        model.partial_fit(TRAIN[start : start + 7])
-    assert model.labels == ("D", "N", "P", "V")
-    assert model.predict(["the"]) == ["D"]
-    model.prepare([[("the", "X")]])
-    assert model.labels == ("D", "N", "P", "V")
-
-
 def test_what_is_prepared_twice_is_the_last() -> None:
     model = ToyTagger()
     model.prepare([[("x", "A")]])
@@ -151,28 +134,6 @@ def test_the_first_portion_says_what_there_is() -> None:
 def test_nothing_can_be_learned_of_unknown_labels() -> None:
     with pytest.raises(ValueError, match="the tagger knows no labels; call fit, or prepare"):
         ToyTagger().learn([])
-
-
-def test_a_training_goes_on_from_its_file() -> None:
-    straight, broken = ToyTagger(), ToyTagger()
-    for model in (straight, broken):
-        model.prepare(TRAIN)
-        model.partial_fit(TRAIN[:20])
-    broken = ToyTagger.from_bytes(broken.to_bytes(state="training"))
-    for model in (straight, broken):
-        model.partial_fit(TRAIN[20:])
-    assert broken.to_bytes() == straight.to_bytes()
-    assert broken.to_bytes(state="training") == straight.to_bytes(state="training")
-
-
-def test_what_was_compiled_before_fit_is_refused() -> None:
-    model = ToyTagger()
-    compiled = model.compile(TRAIN)
-    assert model.owns(compiled)
-    model.fit(TRAIN)
-    assert not model.owns(compiled)
-    with pytest.raises(ValueError, match="compiled for another training"):
-        model.learn(compiled)
 
 
 # Gold ---------------------------------------------------------------------------------------------
@@ -214,68 +175,12 @@ def test_white_space_has_no_tag(fitted: ToyTagger) -> None:
 # Files --------------------------------------------------------------------------------------------
 
 
-def test_every_way(fitted: ToyTagger, tmp_path: Path) -> None:
-    path = tmp_path / "m.srt"
-    fitted.save(path)
-    expected = [fitted.predict(words) for words in TEXTS]
-    loaded = ToyTagger.load(path)
-    loaded.save(path)
-    for again in (
-        loaded,
-        ToyTagger.load(path),
-        ToyTagger.from_bytes(fitted.to_bytes()),
-        pickle.loads(pickle.dumps(fitted)),
-        copy.deepcopy(fitted),
-        ToyTagger.average([fitted]),
-    ):
-        assert again.to_bytes() == fitted.to_bytes() == path.read_bytes()
-        assert again.labels == fitted.labels
-        assert list(again.predict_stream(TEXTS, n_threads=2)) == expected
-    assert weights_of(again.untrained().fit(TRAIN)) == weights_of(fitted)
-    assert not pickle.loads(pickle.dumps(ToyTagger(lower=True))).is_trained
-    assert pickle.loads(pickle.dumps(ToyTagger(lower=True))).lower
-
-
 def test_the_dictionary_is_kept(tmp_path: Path) -> None:
     """Words that were seen with one tag get it, though no weight says so."""
     model = ToyTagger(epochs=1).fit([[("a", "X"), ("b", "Y")]])
     assert key_of("a") not in weights_of(model)
     for each in (model, ToyTagger.from_bytes(model.to_bytes())):
         assert each.predict(["a", "b", "c"]) == ["X", "Y", "X"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header, _: header["labels"].pop(),
-        lambda header, _: header["labels"].append("Z"),
-        lambda header, _: header.update(labels=[1, 2, 3, 4]),
-        lambda header, _: header.update(spec=[]),
-        lambda header, _: header["spec"].update(dictionary=[1]),
-        lambda header, _: header["spec"].update(more=1),
-        lambda header, _: header.update(columns=[5]),
-        lambda header, _: header["settings"].pop("lower"),
-        lambda header, _: header["settings"].update(lower=1),
-        lambda _, arrays: arrays.update({"dictionary.more": np.zeros(1)}),
-        lambda _, arrays: arrays.update({"1.keys": np.zeros(1, dtype=np.uint64)}),
-    ],
-)
-def test_files_that_contradict_themselves(change: Change, fitted: ToyTagger) -> None:
-    with pytest.raises(ValueError, match=r"^m\.srt: the model cannot be used: "):
-        ToyTagger.from_bytes(tampered(fitted.to_bytes(), change), name="m.srt")
-
-
-def test_nothing_is_saved_untrained(tmp_path: Path) -> None:
-    model = ToyTagger()
-    model.prepare(TRAIN)
-    for call in (
-        lambda: model.save(tmp_path / "m.srt"),
-        lambda: model.predict(["the"]),
-        lambda: model.evaluate(DEV),
-    ):
-        with pytest.raises(ValueError, match="the tagger has not been trained; call fit, or load"):
-            call()
-    assert list(tmp_path.iterdir()) == []
 
 
 # Averages -----------------------------------------------------------------------------------------

@@ -12,14 +12,11 @@ import pytest
 from labeled import named_sentences, tokens_of
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
@@ -50,18 +47,6 @@ TREES = [
     ),
     Sentence(("狗", "走"), ("N", "V"), (1, -1), ("nsubj", "root")),
     Sentence(("see", "home"), ("V", "N"), (-1, 0), ("root", "advmod")),
-]
-PHRASES = [
-    ConstituencySentence(
-        ("the", "dog", "walks"),
-        ("D", "N", "V"),
-        (
-            Constituent("S", 0, 3, 2),
-            Constituent("NP", 0, 2, 1),
-            Constituent("VP", 2, 3, 2),
-        ),
-    ),
-    ConstituencySentence(("cats", ",", "dogs"), ("N", ",", "N"), (Constituent("NP", 0, 3, 0),)),
 ]
 
 
@@ -150,10 +135,6 @@ def test_six_labels_have_their_names() -> None:
         if each.template == "t-1t0"
     }
     assert {value for value in pairs if "B2" in value} <= {"B B2", "B2 E", "B2 B3"}
-
-
-def test_the_words_of_words(words: WordSegmenter) -> None:
-    check(words.explain(TEXT), words.nbest(TEXT, 1)[0][0])
 
 
 @pytest.mark.parametrize("kind", ["characters", "words"])
@@ -273,13 +254,6 @@ def test_dependencies(system: str, templates: str | None) -> None:
     assert found.decisions[0].chosen == "SHIFT"
 
 
-def test_constituents() -> None:
-    parser = ConstituencyParser(epochs=8, learning=PLAIN, beam=4).fit(PHRASES)
-    sentence = ["the", "cats", ",", "dogs"], ["D", "N", ",", "N"]
-    found = parser.explain(*sentence)
-    check(found, parser.nbest(*sentence, 1)[0][0])
-
-
 @pytest.mark.parametrize("scheme", ["bio", "bioes", None])
 def test_labels(scheme: str | None) -> None:
     train = named_sentences(40, seed=1)
@@ -387,8 +361,3 @@ def test_what_would_have_to_change_by_hand() -> None:
     assert [each.value for each in decision.to_change] == ["a", "c"]
     assert Decision("here", "yes", 7.0, (), "no", 7.5, differences).to_change == ()
     assert Decision("here", "yes", 7.0, ()).to_change == ()
-
-
-def test_reranked_analyses_are_explained_by_both_models(joint_models: dict[str, Any]) -> None:
-    model = JointReranker(**joint_models, weight=0.5)
-    check(model.explain(TAGGED_TEXT), model.nbest(TAGGED_TEXT, 1)[0][0])

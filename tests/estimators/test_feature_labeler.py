@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from labeled import stands_for_spans
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
@@ -206,7 +207,7 @@ def test_all_forms_of_features_and_schemes() -> None:
             assert stands_for_spans(model.predict(order))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("corpus", "message"),
     [
         ([[({"a": 1},)]], "not a list of pairs"),

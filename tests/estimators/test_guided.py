@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import gc
 import pickle
-import weakref
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from pathlib import Path
 from random import Random
@@ -15,10 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crafted import Change, tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_corpora import Change, arrays_of, f_score, sentences, tampered, text_of
+from looped import looped
+from made_up_corpora import arrays_of, f_score, sentences, text_of
 
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
@@ -26,7 +24,7 @@ from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import model_bytes, parse_model, write_model
+from spacy_structreg.learn.model_file import model_bytes, parse_model
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()
@@ -358,47 +356,6 @@ def test_a_changed_weight_is_decoded_with(fitted: GuidedSegmenter) -> None:
     assert guided.nbest(TEXTS[0], 1)[0][0] == before
 
 
-def test_seeds_repeat_and_threads_change_no_byte() -> None:
-    expected = made().fit(TRAIN[:30], DEV[:10]).to_bytes()
-    assert made().fit(TRAIN[:30], DEV[:10]).to_bytes() == expected
-    assert made().fit(TRAIN[:30], DEV[:10], n_threads=3).to_bytes() == expected
-    assert GuidedSegmenter(*parts(seed=9)).fit(TRAIN[:30], DEV[:10]).to_bytes() != expected
-
-
-def test_many_threads_decode(fitted: GuidedSegmenter) -> None:
-    expected = [fitted.predict(text) for text in TEXTS]
-    assert fitted.predict_batch(TEXTS, n_threads=3) == expected
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(fitted.predict, TEXTS)) == expected
-    for text, found in zip(TEXTS, expected, strict=True):
-        assert "".join(found) == text
-
-
-def test_portions_go_on_where_a_file_ended() -> None:
-    whole = made(weight=0.5)
-    for _ in range(3):
-        whole.partial_fit(TRAIN)
-    again = made(weight=0.5).partial_fit(TRAIN)
-    for _ in range(2):
-        again = GuidedSegmenter.from_bytes(again.to_bytes(state="training")).partial_fit(TRAIN)
-    assert again.to_bytes() == whole.to_bytes()
-    assert again.predict_batch(TEXTS) == whole.predict_batch(TEXTS)
-    # What was predicted with before is not what is predicted with after.
-    before = whole.to_bytes()
-    whole.partial_fit(DEV)
-    assert whole.to_bytes() != before
-
-
-def test_compiled_sentences_belong_to_both() -> None:
-    one, other = made(), made()
-    compiled = one.compile(TRAIN)
-    assert one.owns(compiled)
-    other.partial_fit(DEV)
-    assert not other.owns(compiled)
-    one.learn(compiled)
-    assert one.to_bytes() == made().partial_fit(TRAIN).to_bytes()
-
-
 def test_averages_are_those_of_the_parts(fitted: GuidedSegmenter) -> None:
     other = GuidedSegmenter(*parts(seed=4), weight=2.0).fit(TRAIN)
     average = GuidedSegmenter.average([fitted, other])
@@ -417,45 +374,6 @@ def test_averages_are_those_of_the_parts(fitted: GuidedSegmenter) -> None:
 
 
 # Files --------------------------------------------------------------------------------------------
-
-
-def test_every_way_gives_equal_bytes(fitted: GuidedSegmenter, tmp_path: Path) -> None:
-    data = fitted.to_bytes()
-    path = tmp_path / "m.srm"
-    fitted.save(path)
-    assert path.read_bytes() == data
-    for again in (
-        GuidedSegmenter.load(path),
-        GuidedSegmenter.load(path, verify=False),
-        GuidedSegmenter.from_bytes(data),
-        pickle.loads(pickle.dumps(fitted)),
-        copy.deepcopy(fitted),
-    ):
-        assert again.to_bytes() == data
-        assert again.predict_batch(TEXTS) == fitted.predict_batch(TEXTS)
-        assert again.nbest(TEXTS[0], 3) == fitted.nbest(TEXTS[0], 3)
-
-
-def test_a_mapped_file_is_let_go_before_it_is_replaced(
-    fitted: GuidedSegmenter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "m.srm"
-    fitted.save(path)
-    mapped = GuidedSegmenter.load(path, mapped=True)
-    assert mapped._source is not None
-    contents = weakref.ref(mapped._source.data)
-    held = []
-
-    def write(*arguments: Any) -> None:
-        gc.collect()
-        held.append(contents() is not None)
-        write_model(*arguments)
-
-    monkeypatch.setattr("spacy_structreg.models.stored_model.write_model", write)
-    mapped.save(path)
-    assert held == [False]
-    assert path.read_bytes() == fitted.to_bytes()
-    assert mapped.predict(TEXTS[0]) == fitted.predict(TEXTS[0])
 
 
 def test_a_loaded_model_that_was_trained_again_is_not_that_of_its_file(
@@ -487,17 +405,6 @@ def test_a_mapped_file_that_is_written_to(fitted: GuidedSegmenter, tmp_path: Pat
         loaded.predict(TEXTS[0])
 
 
-def test_settings_travel() -> None:
-    chosen = {"adds_scores": False, "looks_ahead": False, "window": None, "beam": 7}
-    guided = made(weight=None, **chosen).fit(TRAIN[:20], DEV[:5])
-    again = GuidedSegmenter.from_bytes(guided.to_bytes())
-    for name in (*chosen, "weight", "tuned_weight"):
-        assert getattr(again, name) == getattr(guided, name)
-    untrained = pickle.loads(pickle.dumps(made(**chosen)))
-    assert not untrained.is_trained
-    assert {name: getattr(untrained, name) for name in chosen} == chosen
-
-
 def small(state: Any = "trained") -> bytes:
     learning = {"learning": PLAIN, "types": None, "epochs": 1}
     of_characters = CharacterSegmenter(templates="c0 | t-1t0", **learning)
@@ -514,76 +421,6 @@ def refused(data: bytes) -> None:
 
 def setting(name: str, value: Any) -> Change:
     return lambda header, arrays: header["settings"].__setitem__(name, value)
-
-
-def inner(name: str, key: str, value: Any) -> Change:
-    """An entry of the header of one of the models."""
-    return lambda header, arrays: header["models"][name].__setitem__(key, value)
-
-
-def renamed(old: str, new: str) -> Change:
-    return lambda header, arrays: arrays.__setitem__(new, arrays.pop(old))
-
-
-def both(name: str, key: str, value: Any) -> Change:
-    """A setting of one of the models, wherever it is written."""
-
-    def change(header: dict[str, Any], arrays: Any) -> None:
-        header["settings"][name][key] = value
-        header["models"][name]["settings"][key] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        setting("weight", -1.0),
-        setting("weight", np.nan),
-        setting("weight", "1"),
-        setting("window", -2.0),
-        setting("window", np.inf),
-        setting("beam", 0),
-        setting("beam", None),
-        setting("beam", True),
-        setting("looks_ahead", 1),
-        setting("words", {}),
-        setting("characters", []),
-        setting("strange", 1),
-        both("words", "sentences", "doc"),
-        both("words", "beam", -1),
-        both("words", "update", "late"),
-        both("characters", "labels", "six"),
-        inner("words", "task", "character_segmenter"),
-        inner("words", "state", "half"),
-        inner("words", "settings", {}),
-        inner("characters", "columns", [4]),
-        lambda header, arrays: header.__setitem__("models", {}),
-        lambda header, arrays: header.__setitem__("models", []),
-        lambda header, arrays: header["models"].__setitem__("words", 5),
-        lambda header, arrays: header["models"].pop("words"),
-        lambda header, arrays: header["models"].__setitem__("more", {}),
-        lambda header, arrays: header["models"].__setitem__(
-            "words", header["models"]["characters"]
-        ),
-        lambda header, arrays: header.pop("tuned_weight"),
-        lambda header, arrays: header.__setitem__("tuned_weight", -1.0),
-        lambda header, arrays: header.__setitem__("tuned_weight", np.nan),
-        lambda header, arrays: header.__setitem__("tuned_weight", np.inf),
-        lambda header, arrays: header.__setitem__("tuned_weight", "1"),
-        lambda header, arrays: header.__setitem__("task", "guided_joint_tagger"),
-        lambda header, arrays: arrays.pop("words.0.keys"),
-        renamed("words.0.keys", "0.keys"),
-        renamed("words.0.keys", "others.0.keys"),
-        renamed("words.0.keys", "words.words.0.keys"),
-        renamed("words.0.keys", "words.7.keys"),
-        renamed("words.0.keys", "characters.7.keys"),
-        renamed("words.0.keys", "words"),
-    ],
-)
-@pytest.mark.parametrize("state", ["trained", "training"])
-def test_crafted_files(change: Change, state: str) -> None:
-    refused(tampered(small(state), change))
 
 
 def test_states_that_differ() -> None:
@@ -608,13 +445,6 @@ def test_states_that_differ() -> None:
             assert GuidedSegmenter.from_bytes(data).to_bytes(state=whole) == small(whole)  # type: ignore[arg-type]
         else:
             refused(data)
-
-
-def test_cut_files() -> None:
-    data = small()
-    for cut in range(0, len(data), 151):
-        refused(data[:cut])
-    refused(data + b"\0")
 
 
 # With tags ----------------------------------------------------------------------------------------
@@ -728,9 +558,9 @@ def ambiguous_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
     return CharacterJointTagger(**common).fit(gold), WordJointTagger(beam=4, **common).fit(gold)
 
 
-@pytest.mark.parametrize("beam_margin", [None, 4.0])
-@pytest.mark.parametrize("window", [None, 0.0, 1.5, 6.0])
-@pytest.mark.parametrize(
+@looped("beam_margin", [None, 4.0])
+@looped("window", [None, 0.0, 1.5, 6.0])
+@looped(
     ("beam", "looks_ahead", "adds_scores"),
     [(1, True, True), (2, False, True), (4, True, True), (4, True, False), (65, True, True)],
 )

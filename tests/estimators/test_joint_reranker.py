@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 import random
-from typing import Any
 
 import pytest
-from made_up_corpora import sentences, tampered
+from made_up_corpora import sentences
 
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 Tagged = list[tuple[str, str]]
@@ -123,58 +120,11 @@ def test_the_weight_is_tuned_on_development_sentences(
     assert JointReranker(model.characters, model.words, weight=3.0).tune(dev) == 3.0
 
 
-def test_files(model: JointReranker, tmp_path: Any) -> None:
-    path = tmp_path / "m.srt"
-    model.save(path)
-    texts = [text_of(sentence) for sentence in tagged_sentences(20, seed=9)]
-    expected = list(model.predict_tagged_stream(texts))
-    assert list(model.predict_tagged_stream(texts, n_threads=2)) == expected
-    for again in (
-        JointReranker.load(path),
-        JointReranker.from_bytes(model.to_bytes()),
-        pickle.loads(pickle.dumps(model)),
-    ):
-        assert type(again) is JointReranker
-        assert again.n_best == 8
-        assert [again.predict_tagged(text) for text in texts] == expected
-        assert again.to_bytes() == model.to_bytes()
-    assert isinstance(model, TokenizerModel)
-
-
 def test_how_models_are_averaged_is_told_to_both(model: JointReranker) -> None:
     both = model.untrained()
     both.n_models, both.mean = 3, "plain"
     parts = (both.characters, both.words)
     assert [(part.n_models, part.mean) for part in parts] == [(3, "plain")] * 2
-
-
-def test_averages(model: JointReranker, corpus: list[Tagged]) -> None:
-    other = model.untrained()
-    other.seed = 7
-    assert not other.is_trained
-    other.fit(corpus)
-    averaged = JointReranker.average([model, other])
-    assert averaged.n_best == 8
-    assert (
-        averaged.words.to_bytes() == WordJointTagger.average([model.words, other.words]).to_bytes()
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header, arrays: header["settings"].update(n_best=0),
-        lambda header, arrays: header["settings"].pop("n_best"),
-        lambda header, arrays: header["settings"].update(weight=-1.0),
-        lambda header, arrays: header.update(tuned_weight=-1.0),
-        lambda header, arrays: header["models"].pop("words"),
-        lambda header, arrays: arrays.pop("words.lengths"),
-        lambda header, arrays: arrays.pop("characters.0.keys"),
-    ],
-)
-def test_files_that_cannot_be(model: JointReranker, change: Any) -> None:
-    with pytest.raises(ValueError, match=r"^model: "):
-        JointReranker.from_bytes(tampered(model.to_bytes(), change))
 
 
 def test_settings_that_do_not_exist() -> None:

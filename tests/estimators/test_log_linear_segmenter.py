@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from made_up_corpora import arrays_of, f_score, sentences
+from made_up_corpora import f_score, sentences
 
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
@@ -50,33 +50,6 @@ def test_a_joint_tagger_learns() -> None:
     again = CharacterJointTagger.from_bytes(model.to_bytes())
     assert again.learning == LogLinear()
     assert list(again.predict_tagged_stream(TEXTS)) == list(model.predict_tagged_stream(TEXTS))
-
-
-def test_files_averages_and_threads() -> None:
-    settings: dict[str, Any] = {"learning": LogLinear(mini_sample=4.0), "epochs": 3}
-    several = [
-        CharacterSegmenter(**settings, n_models=2).fit(TRAIN, DEV, n_threads=n) for n in (1, 2)
-    ]
-    assert several[0].to_bytes() == several[1].to_bytes()
-    single = [CharacterSegmenter(**settings, seed=seed).fit(TRAIN, DEV) for seed in (0, 1)]
-    average = CharacterSegmenter.average(single)
-    assert arrays_of(average) == arrays_of(several[0])
-    # Scores of perceptrons have another scale than those of conditional random fields.
-    with pytest.raises(ValueError, match="differ in learning: 'LogLinear' and 'Learning'"):
-        CharacterSegmenter.average([single[0], CharacterSegmenter(epochs=1).fit(TRAIN)])
-    again = CharacterSegmenter.from_bytes(average.to_bytes())
-    assert again.learning == settings["learning"]
-    assert again.predict_batch(TEXTS) == average.predict_batch(TEXTS)
-
-
-@pytest.mark.parametrize("cls", [CharacterSegmenter, CharacterJointTagger])
-def test_a_training_is_taken_up_again_exactly(cls: Any) -> None:
-    corpus: Any = TRAIN if cls is CharacterSegmenter else tagged(TRAIN)
-    model = cls(learning=LogLinear(mini_sample=4.0)).partial_fit(corpus)
-    again = cls.from_bytes(model.to_bytes(state="training"))
-    for each in (model, again):
-        each.partial_fit(corpus)
-    assert model.to_bytes(state="training") == again.to_bytes(state="training")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.sentence import Sentence
@@ -141,8 +142,8 @@ def test_one_model_reads_both_scripts(
         estimator.from_contents("file", header, arrays)
 
 
-@pytest.mark.parametrize(("estimator", "gold", "predict"), MODELS[:4])
-@pytest.mark.parametrize("word", ["们学", "們學", "們学"])
+@looped(("estimator", "gold", "predict"), MODELS[:4])
+@looped("word", ["们学", "們學", "們学"])
 def test_user_words_hold_in_both_scripts(
     estimator: Any, gold: Any, predict: Any, word: str
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_corpora import arrays_of, f_score
+from made_up_corpora import arrays_of
 
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.estimators.segmentation.character_segmenter import (
@@ -57,21 +57,6 @@ def test_each_model_is_an_ordinary_run(learning: Learning, how, train: Corpus) -
     assert [(report.wrong_examples, report.wrong_labels) for report in together.history] == [
         (report.wrong_examples, report.wrong_labels) for m in alone for report in m.history
     ]
-
-
-@each
-@pytest.mark.parametrize("n_models", [1, 3])
-def test_threads_change_no_byte(
-    learning: Learning, n_models: int, train: Corpus, dev: Corpus
-) -> None:
-    for held_out in (None, dev):
-        first, *others = (
-            CharacterSegmenter(learning=learning, n_models=n_models, epochs=2)
-            .fit(train, held_out, n_threads=n_threads)
-            .to_bytes()
-            for n_threads in (1, 4, 2)
-        )
-        assert others == [first, first]
 
 
 def test_each_model_keeps_its_own_best_epoch(train: Corpus, dev: Corpus) -> None:
@@ -125,31 +110,12 @@ def test_a_fault_in_one_thread_ends_the_training(train: Corpus) -> None:
     assert segmenter.to_bytes() == before
 
 
-def test_files_keep_how_many_models_there_were(train: Corpus) -> None:
-    segmenter = CharacterSegmenter(n_models=2, mean="plain", epochs=1).fit(train)
-    again = CharacterSegmenter.from_bytes(segmenter.to_bytes())
-    assert (again.n_models, again.mean) == (2, "plain")
-    assert again.untrained().fit(train).to_bytes() == segmenter.to_bytes()
-
-
 # Models that were trained apart -------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def models(train: Corpus) -> list[CharacterSegmenter]:
     return [CharacterSegmenter(seed=seed, epochs=2).fit(train) for seed in range(3)]
-
-
-@pytest.mark.parametrize("how", ["nonzero", "plain"])
-def test_the_average_of_one_changes_no_byte(how, models: list[CharacterSegmenter]) -> None:
-    averaged = CharacterSegmenter.average(models[:1], how)
-    assert averaged.to_bytes() == models[0].to_bytes()
-
-
-@pytest.mark.parametrize("how", ["nonzero", "plain"])
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_the_average_of_equal_models_changes_no_weight(how, n: int, models) -> None:
-    assert arrays_of(CharacterSegmenter.average([models[1]] * n, how)) == arrays_of(models[1])
 
 
 def test_the_average_by_hand() -> None:
@@ -186,47 +152,6 @@ def test_settings_and_checksum(models: list[CharacterSegmenter], train: Corpus) 
     other = CharacterSegmenter(seed=9, epochs=1).fit(train[:50])
     assert CharacterSegmenter.average([*models, other]).corpus_checksum is None
     assert CharacterSegmenter.from_bytes(averaged.to_bytes()).to_bytes() == averaged.to_bytes()
-
-
-def test_the_models_are_left_alone(models: list[CharacterSegmenter]) -> None:
-    before = [model.to_bytes() for model in models]
-    averaged = CharacterSegmenter.average(models)
-    averaged.partial_fit([["学生", "们"]])
-    assert [model.to_bytes() for model in models] == before
-
-
-@pytest.mark.parametrize(
-    ("settings", "difference"),
-    [
-        ({"templates": "c0 | t-1t0"}, "differ in templates"),
-        ({"types": "g10"}, "differ in types: 'extended' and 'g10'|'g10' and 'extended'"),
-        ({"half_width": False}, "differ in half_width"),
-        ({"scheme": "six"}, "differ in labels: .*'B2'"),
-        ({"sentences": "doc"}, "differ in sentences"),
-    ],
-    ids=str,
-)
-def test_models_that_differ_are_refused(
-    settings: dict[str, Any], difference: str, models, train: Corpus
-) -> None:
-    other = CharacterSegmenter(epochs=1, **settings).fit(train[:10])
-    for order in ([models[0], other], [other, models[0]], [models[0], models[1], other]):
-        with pytest.raises(ValueError, match=difference):
-            CharacterSegmenter.average(order)
-
-
-def test_models_that_cannot_be_averaged(models: list[CharacterSegmenter]) -> None:
-    with pytest.raises(ValueError, match="no model to average"):
-        CharacterSegmenter.average([])
-    with pytest.raises(ValueError, match="has not been trained"):
-        CharacterSegmenter.average([models[0], CharacterSegmenter()])
-    with pytest.raises(ValueError, match="there is no mean 'median'"):
-        CharacterSegmenter.average(models, "median")  # type: ignore[arg-type]
-
-
-def test_averages_are_as_good_as_what_they_are_made_of(models, dev: Corpus) -> None:
-    figures = [f_score(model, dev) for model in models]
-    assert f_score(CharacterSegmenter.average(models), dev) >= mean(figures) - 0.02
 
 
 # A real corpus ------------------------------------------------------------------------------------

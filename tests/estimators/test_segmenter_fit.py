@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_corpora import arrays_of, f_score, sentences
+from made_up_corpora import arrays_of, f_score
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.segmentation.character_segmenter import (
@@ -25,22 +25,6 @@ EPOCHS = 8
 
 
 class TestRepeatability:
-    def test_one_seed_one_byte_sequence(self, train: Corpus, dev: Corpus) -> None:
-        files = {
-            CharacterSegmenter(epochs=4, seed=3).fit(train, dev, n_threads=n).to_bytes()
-            for n in (1, 4, 1, 2)
-        }
-        assert len(files) == 1
-
-    def test_seeds_differ(self, train: Corpus) -> None:
-        weights = [arrays_of(CharacterSegmenter(seed=seed).fit(train)) for seed in (0, 1, 2**32)]
-        assert weights[0] != weights[1] != weights[2] != weights[0]
-
-    def test_fit_starts_from_nothing(self, train: Corpus, dev: Corpus) -> None:
-        fresh = CharacterSegmenter(epochs=2).fit(train)
-        used = CharacterSegmenter(epochs=2).fit(dev).partial_fit(dev).fit(train)
-        assert used.to_bytes() == fresh.to_bytes()
-
     @pytest.mark.slow
     def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
         program = (
@@ -207,41 +191,6 @@ class TestInterruption:
 
 
 class TestGoingOn:
-    def test_after_fit_and_after_load(self, train: Corpus, dev: Corpus) -> None:
-        fitted = CharacterSegmenter(epochs=3).fit(train)
-        loaded = CharacterSegmenter.from_bytes(fitted.to_bytes())
-        for corpus in (dev, train):
-            fitted.partial_fit(corpus)
-            loaded.partial_fit(corpus)
-            assert arrays_of(loaded) == arrays_of(fitted)
-        assert loaded.to_bytes(state="training") == fitted.to_bytes(state="training")
-
-    def test_one_sentence_after_fit_and_after_load(self, train: Corpus) -> None:
-        """As above, where the order of visits cannot matter."""
-        sentence = [["上", "海边", "吃饭", "去"]]
-        fitted = CharacterSegmenter(epochs=1).fit(train)
-        loaded = CharacterSegmenter.from_bytes(fitted.to_bytes())
-        for _ in range(3):
-            fitted.partial_fit(sentence)
-            loaded.partial_fit(sentence)
-        assert arrays_of(loaded) == arrays_of(fitted)
-
-    @pytest.mark.parametrize("templates", ["zhang2014", "c0", ["zhang2014", "c-16 | c+16"]])
-    def test_a_saved_training_goes_on_bit_for_bit(
-        self, templates: Any, train: Corpus, dev: Corpus, tmp_path: Any
-    ) -> None:
-        straight = CharacterSegmenter(templates=templates)
-        straight.partial_fit(train).partial_fit(dev)
-        straight.save(tmp_path / "m.srm", state="training")
-        resumed = CharacterSegmenter.load(tmp_path / "m.srm")
-        assert resumed.to_bytes(state="training") == straight.to_bytes(state="training")
-        assert resumed.to_bytes() == straight.to_bytes()
-        for corpus in (train, dev, sentences(20, seed=5)):
-            straight.partial_fit(corpus)
-            resumed.partial_fit(corpus)
-            assert resumed.to_bytes(state="training") == straight.to_bytes(state="training")
-            assert resumed.to_bytes() == straight.to_bytes()
-
     def test_rows_of_many_columns(self, train: Corpus, dev: Corpus) -> None:
         """Seventeen shifts of four labels: rows that are laid out adaptively."""
         wide = CharacterSegmenter(templates=[f"c{i:+d}" for i in range(-8, 9)])
@@ -262,38 +211,6 @@ class TestGoingOn:
             quiet.partial_fit(corpus)
             asked.partial_fit(corpus).predict("今天天气很好")
         assert quiet.to_bytes(state="training") == asked.to_bytes(state="training")
-
-    def test_partial_fit_learns(self, train: Corpus, dev: Corpus) -> None:
-        segmenter = CharacterSegmenter()
-        figures = [f_score(segmenter.partial_fit(train), dev) for _ in range(4)]
-        assert figures[0] < figures[-1]
-        assert figures[-1] > 0.9
-
-    def test_compile_and_learn_are_partial_fit(self, train: Corpus, dev: Corpus) -> None:
-        one, other = CharacterSegmenter(learning=PLAIN), CharacterSegmenter(learning=PLAIN)
-        chains = one.compile([*train, [" "], []])
-        wrong = one.learn(chains)
-        other.partial_fit(train)
-        assert one.to_bytes(state="training") == other.to_bytes(state="training")
-        assert 0 < wrong[0] <= len(chains)
-        assert wrong[0] <= wrong[1] <= sum(len("".join(words)) for words in train)
-        one.learn(chains)
-        other.partial_fit(train)
-        assert one.to_bytes(state="training") == other.to_bytes(state="training")
-
-    def test_sentences_of_another_training(self, train: Corpus, dev: Corpus) -> None:
-        segmenter = CharacterSegmenter(epochs=1)
-        stale = segmenter.compile(train)
-        segmenter.learn(stale)
-        segmenter.fit(train)
-        foreign = CharacterSegmenter(epochs=1).compile(train)
-        own = segmenter.compile(dev)
-        before = arrays_of(segmenter)
-        for chains in (stale, foreign, [*own, foreign[0]], [*own, stale[0]]):
-            with pytest.raises(ValueError, match="compiled for another"):
-                segmenter.learn(chains)
-        assert arrays_of(segmenter) == before
-        segmenter.learn(own)
 
     def test_a_refused_learn_changes_nothing(self, train: Corpus) -> None:
         """Not even the order in which later sentences are visited."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 from confection import ConfigValidationError
-from made_up_corpora import arrays_of, f_score, tampered
+from crafted import tampered
+from made_up_corpora import arrays_of
 from spacy.util import load_config_from_str
 
 from spacy_structreg.estimators.segmentation.character_segmenter import (
@@ -18,7 +18,6 @@ from spacy_structreg.estimators.segmentation.character_segmenter import (
     CharacterSegmenter,
 )
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import parse_model
 
 Corpus = list[list[str]]
 
@@ -34,63 +33,6 @@ LEARNING = [
     Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0, dropout=0.05),
     Learning(algorithm="pa_ii", aggressiveness=0.5, clock="mistakes", l2=1e-4),
 ]
-each = pytest.mark.parametrize("learning", LEARNING, ids=str)
-
-
-@each
-def test_the_same_seed_gives_the_same_bytes(learning: Learning, train: Corpus, dev: Corpus) -> None:
-    first, second, other = (
-        CharacterSegmenter(learning=learning, epochs=2, seed=seed) for seed in (4, 4, 5)
-    )
-    assert first.fit(train, dev).to_bytes() == second.fit(train, dev, n_threads=4).to_bytes()
-    assert arrays_of(other.fit(train, dev)) != arrays_of(first)
-
-
-@each
-def test_it_learns(learning: Learning, train: Corpus, dev: Corpus) -> None:
-    segmenter = CharacterSegmenter(learning=learning, epochs=4).fit(train)
-    assert f_score(segmenter, train) > 0.9
-    assert f_score(segmenter, dev) > 0.75
-
-
-@each
-def test_files_keep_the_settings(learning: Learning, train: Corpus, tmp_path: Path) -> None:
-    segmenter = CharacterSegmenter(learning=learning, scheme="six", epochs=1).fit(train[:20])
-    assert parse_model(segmenter.to_bytes())[0]["settings"]["learning"] == learning.as_dict()
-    segmenter.save(tmp_path / "model.srt")
-    for again in (
-        CharacterSegmenter.load(tmp_path / "model.srt"),
-        CharacterSegmenter.from_bytes(segmenter.to_bytes()),
-        pickle.loads(pickle.dumps(segmenter)),
-        pickle.loads(pickle.dumps(CharacterSegmenter(learning=learning, scheme="six"))),
-        segmenter.untrained(),
-    ):
-        assert again.learning == learning
-        assert (again.scheme, again.labels) == ("six", ("B", "B2", "B3", "E", "M", "S"))
-
-
-@each
-def test_a_training_goes_on_from_its_file(
-    learning: Learning, train: Corpus, tmp_path: Path
-) -> None:
-    straight = CharacterSegmenter(learning=learning)
-    for _ in range(2):
-        straight.partial_fit(train)
-    straight.save(tmp_path / "checkpoint.srt", state="training")
-    resumed = CharacterSegmenter.load(tmp_path / "checkpoint.srt")
-    assert arrays_of(resumed) == arrays_of(straight)
-    for segmenter in (straight, resumed):
-        segmenter.partial_fit(train)
-    assert arrays_of(resumed) == arrays_of(straight)
-
-
-@each
-def test_going_on_from_trained_weights(learning: Learning, train: Corpus) -> None:
-    segmenter = CharacterSegmenter.from_bytes(
-        CharacterSegmenter(learning=learning, epochs=3).fit(train).to_bytes()
-    )
-    before = f_score(segmenter, train)
-    assert f_score(segmenter.partial_fit(train), train) > before - 0.05
 
 
 def test_what_is_not_set_changes_no_byte(train: Corpus) -> None:
@@ -127,28 +69,6 @@ def test_defaults_depend_on_how_many_models_there_are() -> None:
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         CharacterSegmenter(**settings)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda s: s["learning"].update(l2=1.5), "l2 is 1.5"),
-        (lambda s: s["learning"].update(algorithm="mira"), "algorithm is 'mira'"),
-        (lambda s: s["learning"].update(more=1), "settings of learning are"),
-        (lambda s: s["learning"].pop("clock"), "settings of learning are"),
-        (lambda s: s["learning"].update(cumulative_l1=0.1, l1=0.1), "does not go together"),
-        (lambda s: s.update(learning=None), "learning"),
-        (lambda s: s.update(scheme="six"), "labels"),
-        (lambda s: s.update(n_models=0), "n_models is 0"),
-        (lambda s: s.update(mean="median"), "mean is 'median'"),
-    ],
-)
-def test_files_with_other_settings_are_refused(
-    change, message: str, small: CharacterSegmenter
-) -> None:
-    data = tampered(small.to_bytes(), lambda header, _: change(header["settings"]))
-    with pytest.raises(ValueError, match=f"some.srt: .*{message}"):
-        CharacterSegmenter.from_bytes(data, name="some.srt")
 
 
 def test_checkpoints_need_the_debts_of_cumulative_l1(train: Corpus, tmp_path: Path) -> None:

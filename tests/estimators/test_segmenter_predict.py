@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
-from made_up_corpora import sentences, squeeze, tampered
+from looped import looped
+from made_up_corpora import sentences, squeeze
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model
@@ -208,8 +210,8 @@ def score_by_hand(segmenter: CharacterSegmenter, words: list[str], ends: list[in
 
 
 class TestNBest:
-    @pytest.mark.parametrize("seed", range(5))
-    @pytest.mark.parametrize(
+    @looped("seed", range(5))
+    @looped(
         ("text", "ends"),
         [
             ("学", [1]),

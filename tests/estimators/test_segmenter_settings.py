@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from looped import looped
 from made_up_corpora import arrays_of
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -17,7 +16,7 @@ from spacy_structreg.learn.learning_settings import Learning, LogLinear
 Corpus = list[list[str]]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"types": "g11"}, "choose from g10, extended"),
@@ -49,7 +48,7 @@ def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> N
         CharacterSegmenter(**settings)
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {"epochs": 1.5},
@@ -176,43 +175,3 @@ class TestCorpora:
         text = f"好{character}好好"
         assert again.predict(text) == segmenter.predict(text)
         assert "".join(again.predict(text)) == text
-
-
-class TestUntrained:
-    def test_nothing_can_be_predicted_or_saved(self, tmp_path: Path) -> None:
-        segmenter = CharacterSegmenter()
-        assert not segmenter.is_trained
-        calls = [
-            lambda: segmenter.predict("好"),
-            lambda: segmenter.predict(""),
-            lambda: segmenter.predict_batch([]),
-            lambda: segmenter.predict_stream(["好"]),
-            lambda: segmenter.predict_spans("好"),
-            lambda: segmenter.nbest("好", 1),
-            lambda: segmenter.evaluate([["好"]]),
-            segmenter.to_bytes,
-            lambda: segmenter.save(tmp_path / "m.srm"),
-        ]
-        for call in calls:
-            with pytest.raises(ValueError, match="not been trained; call fit, or load"):
-                call()
-        with pytest.raises(ValueError, match="no training is running"):
-            segmenter.save(tmp_path / "m.srm", state="training")
-        assert list(tmp_path.iterdir()) == []
-
-    def test_pickle(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(
-            templates="c0 | t-1t0", types="g10", sentences="doc", epochs=2, patience=4, seed=9
-        )
-        again = pickle.loads(pickle.dumps(segmenter))
-        assert not again.is_trained
-        for name in ("templates", "types", "half_width", "sentences", "epochs", "patience", "seed"):
-            assert getattr(again, name) == getattr(segmenter, name)
-        assert again.fit(train).to_bytes() == segmenter.fit(train).to_bytes()
-
-    def test_a_drawn_seed_is_kept(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(seed=None, epochs=2)
-        again = pickle.loads(pickle.dumps(segmenter))
-        assert again.seed == segmenter.seed
-        assert CharacterSegmenter(seed=None).seed != segmenter.seed
-        assert again.fit(train).to_bytes() == segmenter.fit(train).to_bytes()

@@ -30,17 +30,6 @@ def texts() -> list[str]:
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_threads", [1, 2, 4])
-def test_batches_equal_one_by_one(
-    n_threads: int, fitted: CharacterSegmenter, texts: list[str]
-) -> None:
-    expected = [fitted.predict(text) for text in texts]
-    assert sum(map(len, texts)) > 300_000
-    assert fitted.predict_batch(texts, n_threads=n_threads) == expected
-    assert list(fitted.predict_stream(iter(texts), n_threads=n_threads)) == expected
-
-
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_spans_of_batches_equal_one_by_one(
     n_threads: int, fitted: CharacterSegmenter, texts: list[str]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crafted import tampered
 from hypothesis import given
 from hypothesis import strategies as st
 from labeled import (
@@ -19,7 +20,7 @@ from labeled import (
     stands_for_spans,
     tokens_of,
 )
-from made_up_corpora import tampered
+from looped import looped
 
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -130,8 +131,8 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
 # Learning -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", "io"])
-@pytest.mark.parametrize(
+@looped("scheme", ["bio", "bioes", "io"])
+@looped(
     "learning",
     [
         LogLinear(),
@@ -182,17 +183,6 @@ def test_attributes_have_no_scheme() -> None:
     assert model.PRIMARY == "label_acc"
 
 
-def test_the_best_epoch_on_the_development_corpus_is_kept() -> None:
-    reports: list[Any] = []
-    model = labeler(epochs=12).fit(TRAIN[:8], DEV, on_epoch=reports.append)
-    assert model.history == reports
-    figures = [report.dev.ents_f for report in reports]
-    assert [report.primary for report in reports] == figures
-    best = figures.index(max(figures)) + 1
-    assert model.evaluate(DEV) == reports[best - 1].dev
-    assert weights(model) == weights(labeler(epochs=best).fit(TRAIN[:8]))
-
-
 def test_training_ends_when_it_has_converged() -> None:
     for optimizer in ("sgd", "lbfgs"):
         ends = []
@@ -228,15 +218,6 @@ def test_lbfgs_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
         labeler(learning=LogLinear(optimizer="lbfgs")).fit(TRAIN)
 
 
-def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
-    for learning in (LogLinear(mini_sample=3.0), Learning(dropout=0.1)):
-        settings = {"epochs": 3, "n_models": 3, "learning": learning}
-        one = labeler(**settings).fit(TRAIN, DEV, n_threads=1)
-        many = labeler(**settings).fit(TRAIN, DEV, n_threads=3)
-        assert one.to_bytes() == many.to_bytes()
-        assert weights(labeler(**settings, seed=9).fit(TRAIN)) != weights(one)
-
-
 def test_several_models_are_averaged() -> None:
     several = labeler(epochs=3, n_models=3, seed=5).fit(TRAIN)
     single = [labeler(epochs=3, seed=seed).fit(TRAIN) for seed in (5, 6, 7)]
@@ -254,59 +235,10 @@ def test_several_models_are_averaged() -> None:
 # Portions and checkpoints -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "learning",
-    [
-        LogLinear(mini_sample=2.0),
-        LogLinear(l1=0.01),
-        LogLinear(noise="dropout", noise_level=0.2),
-        Learning(dropout=0.1),
-    ],
-)
-def test_a_training_is_taken_up_again_exactly(learning: AnyLearning) -> None:
-    model = labeler(learning=learning)
-    for _ in range(2):
-        model.partial_fit(TRAIN)
-    again = SequenceLabeler.from_bytes(model.to_bytes(state="training"))
-    assert again.to_bytes(state="training") == model.to_bytes(state="training")
-    for each in (model, again):
-        each.partial_fit(TRAIN)
-        # Labels are those that the training began with.
-        each.partial_fit(DEV)
-    assert again.to_bytes(state="training") == model.to_bytes(state="training")
-    assert again.to_bytes() == model.to_bytes()
-    assert again.predict_batch(tokens_of(DEV)) == model.predict_batch(tokens_of(DEV))
-
-
-def test_learning_in_portions_is_learning() -> None:
-    model = labeler()
-    model.prepare(TRAIN)
-    compiled = model.compile(TRAIN)
-    for _ in range(10):
-        for first in range(0, len(compiled), 7):
-            model.learn(compiled[first : first + 7])
-    scores = model.evaluate(DEV)
-    assert isinstance(scores, SpanScores)
-    assert scores.ents_f is not None
-    assert scores.ents_f > 0.9
-    with pytest.raises(ValueError, match=r"'B-ZOO' does not occur"):
-        model.compile([[("x", "N", "B-ZOO")]])
-
-
 def test_lbfgs_needs_the_whole_corpus() -> None:
     model = labeler(learning=LogLinear(optimizer="lbfgs"))
     with pytest.raises(ValueError, match="call fit, or choose optimizer = 'sgd'"):
         model.partial_fit(TRAIN)
-
-
-def test_a_trained_model_goes_on_from_its_weights(fitted: SequenceLabeler) -> None:
-    model = SequenceLabeler.from_bytes(fitted.to_bytes())
-    model.partial_fit(TRAIN)
-    assert weights(model) != weights(fitted)
-    scores = model.evaluate(TRAIN)
-    assert isinstance(scores, SpanScores)
-    assert scores.ents_f is not None
-    assert scores.ents_f > 0.95
 
 
 def test_unlabeled_sentences_count_in_the_noising_alone() -> None:
@@ -478,7 +410,7 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"scheme": "iob1"}, "scheme is 'iob1'"),

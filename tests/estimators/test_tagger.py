@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
-import random
-from pathlib import Path
 
 import pytest
 
@@ -107,54 +104,6 @@ def test_closed_tags_by_the_name_of_a_treebank() -> None:
     assert set(CLOSED_TAGS["ctb"]) < set(TAG_MAPS["ctb"])
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"beam": 1, "update": "every"},
-        {"update": "max_violation"},
-        {"update": "plain"},
-        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(mini_sample=2.0, dropout=0.1, l2=1e-6)},
-        {"n_models": 3},
-    ],
-)
-def test_every_way_of_learning_learns(settings: dict[str, object]) -> None:
-    tagger = fitted(**{"epochs": 12, "dictionary": None, **settings})
-    assert tagger.evaluate(CORPUS).tag_acc == pytest.approx(1.0, abs=0.15)
-
-
-def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
-    one = Tagger(epochs=3, n_models=3).fit(CORPUS, n_threads=1)
-    many = Tagger(epochs=3, n_models=3).fit(CORPUS, n_threads=3)
-    other = Tagger(epochs=3, n_models=3, seed=9).fit(CORPUS)
-    assert one.to_bytes() == many.to_bytes() != other.to_bytes()
-
-
-def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
-    tagger = fitted()
-    draw = random.Random(1)
-    vocabulary = [word for sentence in CORPUS for word, _ in sentence] + ["new", "词"]
-    sentences = [draw.choices(vocabulary, k=6) for _ in range(20)]
-    expected = tagger.predict_batch(sentences)
-    tagger.save(tmp_path / "model.srt")
-    for other in (
-        Tagger.load(tmp_path / "model.srt"),
-        Tagger.from_bytes(tagger.to_bytes()),
-        pickle.loads(pickle.dumps(tagger)),
-    ):
-        assert isinstance(other, Tagger)
-        assert other.predict_batch(sentences, n_threads=2) == expected
-        assert other.labels == tagger.labels
-
-
-@pytest.mark.parametrize("place", [40, 200, 1000])
-def test_damaged_files_are_refused(tmp_path: Path, place: int) -> None:
-    data = bytearray(fitted().to_bytes())
-    data[place] ^= 0xFF
-    with pytest.raises(ValueError, match=r"model"):
-        Tagger.from_bytes(bytes(data))
-
-
 def test_evaluate_counts_as_the_metric_does() -> None:
     tagger = fitted()
     gold = [[("the", "DET"), ("new", "NOUN")], [("dog", "VERB")]]
@@ -180,8 +129,3 @@ def test_evaluate_counts_as_the_metric_does() -> None:
 def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Tagger(**settings)  # type: ignore[arg-type]
-
-
-def test_untrained_says_so() -> None:
-    with pytest.raises(ValueError, match=r"trained|labels"):
-        Tagger().predict(["a"])

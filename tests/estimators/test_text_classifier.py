@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crafted import tampered
 from crf_twins import Noise, multinomial_noising
-from made_up_corpora import tampered
 from twins import murmur_64a
 
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 
 Texts = list[tuple[list[str], str]]
@@ -197,25 +197,6 @@ def test_texts_without_a_category() -> None:
         TextClassifier(learning=LogLinear()).fit(TRAIN, unlabeled=WORDS)
     with pytest.raises(ValueError, match="not a list of words"):
         TextClassifier(learning=noisy).fit(TRAIN, unlabeled=["text"])
-
-
-@pytest.mark.parametrize("learning", [LogLinear(), Learning()])
-def test_threads_checkpoints_and_averages(learning: AnyLearning) -> None:
-    settings: dict[str, Any] = {"learning": learning, "epochs": 3}
-    one, many = (
-        TextClassifier(**settings, n_models=3).fit(TRAIN, TEST, n_threads=n) for n in (1, 3)
-    )
-    assert one.to_bytes() == many.to_bytes()
-    single = [TextClassifier(**settings, seed=seed).fit(TRAIN, TEST) for seed in range(3)]
-    assert weights(TextClassifier.average(single)) == weights(one)
-    with pytest.raises(ValueError, match="differ in ngrams"):
-        TextClassifier.average([single[0], TextClassifier(ngrams=2, **settings).fit(TRAIN)])
-
-    model = TextClassifier(**settings).partial_fit(TRAIN)
-    again = TextClassifier.from_bytes(model.to_bytes(state="training"))
-    for each in (model, again):
-        each.partial_fit(TRAIN)
-    assert model.to_bytes(state="training") == again.to_bytes(state="training")
 
 
 def test_labels_that_are_expected() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from joblib import parallel_config
 from labeled import named_sentences
+from looped import looped
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.sentence import Sentence
@@ -110,7 +111,7 @@ def test_tasks_run_in_other_processes_in_their_order(backend: Backend) -> None:
         assert not in_other_processes()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@looped("name", MODELS)
 def test_averages_are_the_same_to_the_byte(name: str, backend: Backend) -> None:
     expected = fitted(name, n_threads=1)
     assert fitted(name).to_bytes() == expected.to_bytes()

@@ -13,6 +13,7 @@ from example_counts import quick_examples
 from features.test_typed_runs import CASES, LEFT, OPEN, is_known_alone
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
@@ -152,7 +153,7 @@ def test_margins_of_runs_are_infinite(kind: Any, case: tuple[str, Bounds]) -> No
             assert all(margins[edge - 1] == np.inf for edge in edges if edge)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "words"),
     [
         ("看http://a.cn/?b=1！好", "http://a.cn/?b=1"),
@@ -439,7 +440,7 @@ def test_a_number_is_one_word(kind: Any, number: int, is_traditional: bool) -> N
         assert [span for span in spans if span[0] <= start and span[1] >= start + len(read)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "words"),
     [
         ("￥35", [("￥", "M"), ("35", None)]),
@@ -458,7 +459,7 @@ def test_a_number_is_one_word(kind: Any, number: int, is_traditional: bool) -> N
         ("|", [("|", "PU")]),
     ],
 )
-@pytest.mark.parametrize("kind", TAGGERS)
+@looped("kind", TAGGERS)
 def test_words_of_which_form_says_the_tag(
     kind: Any, text: str, words: list[tuple[str, str | None]]
 ) -> None:
@@ -510,7 +511,7 @@ def test_characters_of_no_width_are_no_words(kind: Any, parts: list[str]) -> Non
 # Long texts ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sentences", ["punctuation", "doc"])
+@looped("sentences", ["punctuation", "doc"])
 @all_kinds
 def test_sentences_without_an_end(kind: Any, sentences: str) -> None:
     """Whatever the text is, and whatever is said of it, no sentence is much too long."""
@@ -540,8 +541,8 @@ def test_spans_may_be_longer_than_a_sentence(kind: Any) -> None:
 
 
 # Were all characters of a word seen at each step, this would take minutes.
-@pytest.mark.parametrize("kind", [WordSegmenter, WordJointTagger, GuidedJointTagger])
-@pytest.mark.parametrize("part", ["a", "/a", "大\u0301", "a-"])
+@looped("kind", [WordSegmenter, WordJointTagger, GuidedJointTagger])
+@looped("part", ["a", "/a", "大\u0301", "a-"])
 def test_long_words(kind: Any, part: str) -> None:
     text = part * (40_000 // len(part))
     assert "".join(words_of(model(kind).predict(text))) == text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
@@ -97,29 +96,6 @@ def test_words_of_users_get_trees_too(fitted: WordJointParser) -> None:
     assert tree is not None
     assert text[1:4] in tree.words
     assert "".join(tree.words) == text
-
-
-def test_files_and_copies_predict_alike(fitted: WordJointParser, tmp_path: Path) -> None:
-    found = [fitted.predict_trees(text) for text in TEXTS[:8]]
-    fitted.save(tmp_path / "model.srt")
-    for again in (
-        WordJointParser.load(tmp_path / "model.srt"),
-        pickle.loads(pickle.dumps(fitted)),
-        fitted.freeze(bits=32),
-    ):
-        assert [again.predict_trees(text) for text in TEXTS[:8]] == found
-    assert fitted.labels == tuple(sorted({tag for tree in TREES for tag in tree.tags}))
-
-
-def test_averages_and_further_training(fitted: WordJointParser) -> None:
-    other = WordJointParser(**{**SMALL, "seed": 9}, epochs=2).fit(TREES)
-    average = WordJointParser.average([fitted, other])
-    assert average.evaluate(TREES).as_dict()["las_f"] > 0.8
-    before = average.to_bytes()
-    average.partial_fit(TREES[:5])
-    assert average.to_bytes() != before
-    with pytest.raises(ValueError, match="none of those that the training began with"):
-        average.partial_fit([replace(TREES[0], labels=("new",) * len(TREES[0].words))])
 
 
 def test_sentences_that_lack_something_are_left_out(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import pickle
 import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -12,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_corpora import sentences, tampered
+from crafted import tampered
+from looped import looped
+from made_up_corpora import sentences
 
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointSpec, WordJointTagger
@@ -90,17 +91,6 @@ def test_unlimited_search_is_exhaustive(corpus: list[Tagged], by_words: bool, me
         assert found[0][0] == pytest.approx(ranked[0])
         assert score_of(model, found[0][1]) == pytest.approx(ranked[0])
         assert [score for score, _ in found] == pytest.approx(ranked)
-
-
-def test_nbest_lists_fall_and_score_again(model: WordJointTagger) -> None:
-    for text in ("今天老师去上海看书", "中国人很好"):
-        found = model.nbest(text, 10)
-        scores = [score for score, _ in found]
-        assert scores == sorted(scores, reverse=True)
-        assert len({tuple(tagged) for _, tagged in found}) == len(found) > 1
-        for score, tagged in found:
-            assert score == pytest.approx(score_of(model, tagged))
-        assert model.nbest(text, 1)[0][1] == model.predict_tagged(text)
 
 
 def test_the_beam_finds_no_more_than_there_is(corpus: list[Tagged]) -> None:
@@ -210,13 +200,6 @@ def test_words_cover_the_text(model: WordJointTagger) -> None:
         assert {tag for _, tag in tagged} <= set(model.labels)
 
 
-def test_streams_and_threads_agree(model: WordJointTagger, corpus: list[Tagged]) -> None:
-    texts = [text_of(sentence) for sentence in corpus] * 3
-    one = [model.predict_tagged(text) for text in texts]
-    assert list(model.predict_tagged_stream(texts)) == one
-    assert list(model.predict_tagged_stream(texts, n_threads=3)) == one
-
-
 def test_scores_are_those_of_the_spans(model: WordJointTagger) -> None:
     gold = tagged_sentences(30, seed=5)
     right = right_words = n_gold = n_predicted = 0
@@ -309,56 +292,12 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
                 assert len(cuts) == 1
 
 
-@pytest.mark.parametrize(
-    "learning",
-    [
-        Learning(dropout=0.1, mini_sample=3.0),
-        Learning(algorithm="pa_i", aggressiveness=0.1),
-        Learning(hidden_dropout=0.1, l2=1e-4),
-        Learning(cumulative_l1=1e-3),
-    ],
-)
-@pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
-def test_every_regularizer_and_update(
-    corpus: list[Tagged], learning: Learning, update: str
-) -> None:
-    model = WordJointTagger(learning=learning, update=update, epochs=3, beam=4).fit(corpus)
-    first, *_, last = model.history
-    assert last.wrong_labels < first.wrong_labels
-    assert (model.evaluate(corpus).joint_f or 0) > 0.5
-
-
-def test_several_models_are_the_average_of_each(corpus: list[Tagged]) -> None:
-    kwargs: dict[str, Any] = {"epochs": 2, "beam": 4}
-    three = WordJointTagger(n_models=3, seed=5, **kwargs).fit(corpus, n_threads=3)
-    assert three.to_bytes() == WordJointTagger(n_models=3, seed=5, **kwargs).fit(corpus).to_bytes()
-    each = [WordJointTagger(seed=5 + i, **kwargs).fit(corpus) for i in range(3)]
-    averaged = WordJointTagger.average(each)
-    assert parse_model(averaged.to_bytes())[1].keys() == parse_model(three.to_bytes())[1].keys()
-    for name, array in parse_model(three.to_bytes())[1].items():
-        assert np.array_equal(array, parse_model(averaged.to_bytes())[1][name])
-
-
 def test_models_of_other_records_are_not_averaged(corpus: list[Tagged]) -> None:
     one = WordJointTagger(epochs=1).fit(corpus)
     with pytest.raises(ValueError, match=r"differ in (lengths|words|character)"):
         WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长长的", "N")]])])
     with pytest.raises(ValueError, match="differ in labels"):
         WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长", "X")]])])
-
-
-def test_training_in_portions(corpus: list[Tagged]) -> None:
-    model = WordJointTagger()
-    model.prepare(corpus)
-    for _ in range(3):
-        model.partial_fit(corpus[:40])
-        model.partial_fit(corpus[40:])
-    assert (model.evaluate(corpus).joint_f or 0) > 0.7
-    with pytest.raises(ValueError, match="the tag 'Q' is none that the model has"):
-        model.partial_fit([[("问", "Q")]])
-    # A word that the records exclude is no reason to stop.
-    model.partial_fit([[("。。。。。。", "N")]])
-    assert model.is_trained
 
 
 def test_one_tag_is_enough() -> None:
@@ -369,41 +308,6 @@ def test_one_tag_is_enough() -> None:
 
 
 # Files --------------------------------------------------------------------------------------------
-
-
-def test_files(model: WordJointTagger, corpus: list[Tagged], tmp_path: Any) -> None:
-    path = tmp_path / "m.srt"
-    model.save(path)
-    texts = [text_of(sentence) for sentence in tagged_sentences(20, seed=9)]
-    expected = [model.predict_tagged(text) for text in texts]
-    for again in (
-        WordJointTagger.load(path),
-        WordJointTagger.from_bytes(model.to_bytes()),
-        pickle.loads(pickle.dumps(model)),
-    ):
-        assert type(again) is WordJointTagger
-        assert [again.predict_tagged(text) for text in texts] == expected
-        assert again.to_bytes() == model.to_bytes()
-    loaded = WordJointTagger.load(path)
-    loaded.save(path)
-    assert loaded.predict_tagged(texts[0]) == expected[0]
-
-
-@pytest.mark.parametrize("grows", [False, True])
-def test_an_interrupted_training_goes_on(grows: bool, corpus: list[Tagged], tmp_path: Any) -> None:
-    whole, half = (WordJointTagger(growing_records=grows, least_begun=3, seed=3) for _ in "12")
-    for model in (whole, half):
-        model.prepare(corpus)
-        model.partial_fit(corpus[:20])
-    for _ in range(4):
-        whole.partial_fit(corpus)
-    for _ in range(2):
-        half.partial_fit(corpus)
-    half.save(tmp_path / "half.srt", state="training")
-    resumed = WordJointTagger.load(tmp_path / "half.srt")
-    for _ in range(2):
-        resumed.partial_fit(corpus)
-    assert resumed.to_bytes() == whole.to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -442,36 +346,10 @@ def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
     assert again.to_bytes() == model.to_bytes()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header, arrays: arrays.pop("words"),
-        lambda header, arrays: arrays.update(more=arrays["words"]),
-        lambda header, arrays: arrays.update(word_tags=arrays["word_tags"][:-1]),
-        lambda header, arrays: arrays.update(any_words=np.array([2**60], dtype=np.uint64)),
-        lambda header, arrays: arrays.update(lengths=arrays["lengths"] - 100),
-        lambda header, arrays: arrays.update(characters=arrays["characters"][::-1].copy()),
-        lambda header, arrays: arrays.update(characters=arrays["characters"].astype(np.int64)),
-        lambda header, arrays: header["labels"].append("Z"),
-        lambda header, arrays: header.update(labels=[]),
-        lambda header, arrays: header.update(labels=[1, 2, 3, 4]),
-        lambda header, arrays: header["settings"].update(closed_tags=[1]),
-        lambda header, arrays: header["settings"].update(beam=0),
-        lambda header, arrays: header["settings"].update(update="late"),
-        lambda header, arrays: header["settings"].update(templates=["tag: w0"]),
-        lambda header, arrays: header["settings"].update(least_seen=0),
-        lambda header, arrays: header.update(columns=[1, 1, 2, 5]),
-    ],
-)
-def test_files_that_cannot_be(model: WordJointTagger, change: Any) -> None:
-    with pytest.raises(ValueError, match=r"^model: "):
-        WordJointTagger.from_bytes(tampered(model.to_bytes(), change))
-
-
 # Settings -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"templates": "zhang2014"}, "names no event"),
@@ -491,19 +369,6 @@ def test_files_that_cannot_be(model: WordJointTagger, change: Any) -> None:
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         WordJointTagger(**settings)
-
-
-def test_settings_come_back_from_files(corpus: list[Tagged]) -> None:
-    model = WordJointTagger(
-        templates=["zhang_clark_2011", "tag: c0"], types=None, half_width=False, lengths=False,
-        dictionary=False, closed_tags="ctb", least_begun=None, least_seen=7,
-        prune_training=False, beam=3, merge=False, by_words=True, max_word_length=5,
-        update="plain", sentences="doc", learning=Learning(dropout=0.1), epochs=1, seed=3,
-    ).fit(corpus[:10])  # fmt: skip
-    again = WordJointTagger.from_bytes(model.to_bytes())
-    assert again.settings.as_dict() == model.settings.as_dict()
-    assert again.untrained().settings.as_dict() == model.settings.as_dict()
-    assert isinstance(again._known_spec(), WordJointSpec)
 
 
 def test_gold_that_is_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from looped import looped
 
 from spacy_structreg.features.character_classes import (
     ALPHABETS,
@@ -98,7 +99,7 @@ def test_what_extends_is_a_mark_or_has_no_form_of_its_own() -> None:
         assert unicodedata.category(chr(code)) in {"Mn", "Me", "Mc", "Cf", "Cn", "Sk"}, hex(code)
 
 
-@pytest.mark.parametrize(
+@looped(
     "character",
     [
         "\u0301",  # combining acute accent
@@ -118,7 +119,7 @@ def test_marks_extend(character: str) -> None:
     assert property_table()[ord(character)] & EXTENDS
 
 
-@pytest.mark.parametrize("character", "中a1，。\u309bー😀👍")
+@looped("character", "中a1，。\u309bー😀👍")
 def test_other_characters_do_not_extend(character: str) -> None:
     assert property_table()[ord(character)] == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from looped import looped
 
 from spacy_structreg.features.crfpp import parse_crfpp
 from spacy_structreg.features.segmentation import ZHANG_2014
@@ -44,7 +45,7 @@ def test_bigram_lines_that_read_the_input_are_edge_features() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@looped(
     "line",
     [
         "C00:%x[0,0]",

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.features.gazetteers import MAX_PHRASE, Gazetteers
@@ -136,7 +137,7 @@ def test_damaged_compression_is_told(tmp_path: Path) -> None:
         Gazetteers.from_files({"city": path})
 
 
-@pytest.mark.parametrize(
+@looped(
     ("lists", "fault"),
     [
         ({"city": []}, "'city' is empty"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from looped import looped
 
 from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -48,7 +48,7 @@ def test_there_is_a_table_with_edges_for_each() -> None:
     assert set(LABELING_TABLES) == {*PLAIN, *(f"{name}+edges" for name in PLAIN), "classes"}
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@looped("name", PLAIN)
 def test_tables_end_with_the_tag_bigram_and_their_second_ones_with_rich_edges(name: str) -> None:
     plain = parsed(name)
     assert plain[-1] == StateTemplate("edge", ())
@@ -59,7 +59,7 @@ def test_tables_end_with_the_tag_bigram_and_their_second_ones_with_rich_edges(na
     assert all(template.event == "edge" and template.atoms for template in more[len(plain) :])
 
 
-@pytest.mark.parametrize("name", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("name", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_no_template_stands_twice(name: str) -> None:
     assert len(seen(name)) == len(parsed(name))
     text = LABELING_TABLES[name]
@@ -67,7 +67,7 @@ def test_no_template_stands_twice(name: str) -> None:
     assert len(written) == len(parsed(name))
 
 
-@pytest.mark.parametrize("name", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("name", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_only_chunking_needs_tags(name: str) -> None:
     needs = any("tag(" in atom for template in parsed(name) for atom in template.atoms)
     assert needs == name.startswith("chunking")

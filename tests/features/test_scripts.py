@@ -12,6 +12,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table
 from spacy_structreg.features.scripts import (
@@ -62,7 +63,7 @@ def test_without_a_script_there_are_only_half_widths() -> None:
     assert stored_script(None, {}) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     "pairs",
     [
         np.zeros((2, 3), dtype=np.uint64),

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.joint import (
     JOINT_TABLES,
@@ -84,7 +85,7 @@ def test_tables_are_called_by_their_names() -> None:
         parse("most", tables=tables)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "complaint"),
     [
         ("a b-1", "'a b-1' names no event: write for example 'go: a'"),
@@ -179,7 +180,7 @@ def test_the_templates_of_zhang_and_clark() -> None:
     assert {str(template) for template in parsed} == expected
 
 
-@pytest.mark.parametrize("name", JOINT_TABLES)
+@looped("name", JOINT_TABLES)
 def test_every_table_fits_its_task(name: str) -> None:
     system = WordTransitions(CharacterAtoms("extended"), 3)
     parsed = parse_state_templates([name], system.events, system.atoms, JOINT_TABLES)

@@ -11,11 +11,12 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
+from typed_run_cases import TypedRunCase as Case
+from typed_run_cases import read_typed_runs
 
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
-from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
-from spacy_structreg.corpora.typed_runs import read_typed_runs
 from spacy_structreg.features.typed_runs import (
     _PATTERN,
     FIRST_STAND_IN,
@@ -44,7 +45,7 @@ def found(text: str, finder: TypedRuns = FINDER) -> list[tuple[str, str]]:
 # Kinds by hand ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "kind", "words"),
     [
         ("看https://a.cn/b?c=1&d=%E4#e，好", "url", "https://a.cn/b?c=1&d=%E4#e"),
@@ -118,7 +119,7 @@ def test_a_kind(text: str, kind: RunKind, words: str) -> None:
 QUOTE: Final = [("mark", "'")]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         # The number of a price is found for itself: it may go on.
@@ -201,7 +202,7 @@ def test_several(text: str, expected: list[tuple[str, str]]) -> None:
     assert found(text) == expected
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         *(
@@ -223,7 +224,7 @@ def test_nothing(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         ("￥35的", [("price", "￥35")]),
@@ -295,7 +296,7 @@ def test_runs_are_apart_in_order_and_without_white_space(text: str) -> None:
         check_runs(text, list(finder.find(text)))
 
 
-@pytest.mark.parametrize(
+@looped(
     "piece",
     [
         *"aA1._-/:@#(~+ 哈—…",
@@ -388,7 +389,7 @@ def test_the_table_has_all_kinds() -> None:
     assert {case.text for case in CASES} >= LEFT
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "none"])
+@looped("kind", [*KINDS, "none"])
 def test_runs_are_cut_as_the_table_has_them(kind: str) -> None:
     cases = [case for case in CASES if case.kind == kind]
     assert [fault for case in cases for fault in faults(case, left=case.text in LEFT)] == []
@@ -404,7 +405,7 @@ def test_marks_of_topics_are_words() -> None:
                 assert {edge for i in before for edge in (i, i + 1)} <= closed
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in PARTLY])
+@looped("kind", [kind for kind in KINDS if kind not in PARTLY])
 @given(data=st.data())
 @quick_examples(20)
 def test_the_context_changes_nothing(kind: str, data: st.DataObject) -> None:
@@ -453,7 +454,7 @@ def is_known_alone(case: Case) -> bool:
     )
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@looped("before", BEFORE)
 def test_marks_and_numbers_before(before: str) -> None:
     found: list[str] = []
     for case in CASES:

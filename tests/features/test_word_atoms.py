@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.word_atoms import (
     MAX_CHARACTERS,
@@ -27,7 +27,7 @@ words = st.text(
 )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("word", "expected"),
     [
         ("", ("", "", "none")),
@@ -48,7 +48,7 @@ def test_kinds_shapes_and_capitals(word: str, expected: tuple[str, str, str]) ->
     assert (kinds(word), shape(word), capitals(word)) == expected
 
 
-@pytest.mark.parametrize(
+@looped(
     ("word", "expected"),
     [
         ("TNF-alpha", "X-G"),

@@ -163,7 +163,7 @@ def test_a_study_is_the_mean_of_ten_folds(made: tuple[Path, object], tmp_path: P
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_the_configs_are_what_init_config_gives(name: str) -> None:
-    text = init_config("constituency", lang=LANGUAGES[name])
+    text = init_config(None, task="constituency", lang=LANGUAGES[name])
     given = Config().from_str(text, interpolate=False)
     kept = Config().from_disk(PROJECTS / name / "configs/constituents.cfg", interpolate=False)
     # They depend on the number of sentences.

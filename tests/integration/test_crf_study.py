@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-import statistics
-from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
-from study_contract import Study, StudyContract, finished, project, report_of, tables
+from study_contract import Study, finished, project
 
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
@@ -112,15 +110,6 @@ STUDY = Study(
 )
 
 
-class TestContract(StudyContract):
-    """What holds for every study."""
-
-
-def by_title(text: str) -> list[list[dict[str, str]]]:
-    """The tables of a Markdown file: each row by the titles of its columns."""
-    return [[dict(zip(each[0], row, strict=True)) for row in each[1:]] for each in tables(text)]
-
-
 def labeled(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
     """Words of more than one character are names; those that follow one another are one."""
     return [
@@ -130,24 +119,6 @@ def labeled(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
         ]
         for words in sentences
     ]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
-    """A folder with made-up corpora."""
-    folder = tmp_path_factory.mktemp("data")
-    for name, sentences in (("train", TRAIN), ("test", DEV)):
-        (folder / f"{name}.txt").write_text(
-            "".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8"
-        )
-        (folder / f"{name}.tsv").write_text(
-            "".join(
-                "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
-                for rows in labeled(sentences)
-            ),
-            encoding="utf-8",
-        )
-    return folder
 
 
 @pytest.mark.slow
@@ -219,58 +190,3 @@ def test_thirds_are_drawn_by_the_seed_and_one_of_them_has_no_labels(finished):
     assert line["curve"] == pytest.approx([r.primary for r in model.history], abs=1e-6)
     assert line["test"] == pytest.approx(model.evaluate(test).cats_acc, abs=1e-6)
     assert line["seconds"] is None
-
-
-@pytest.mark.slow
-def test_the_tables_give_means_intervals_differences_and_times(finished):
-    found = STUDY.results(finished)
-    text = report_of(finished)
-    assert "Of sentences." in text
-    best, words, *_ = by_title(text)
-    chosen = words[0]["chosen on dev"].removeprefix("l2 ")
-    runs = {
-        name: [found["words", setting, seed] for seed in range(2)]
-        for name, setting in (
-            ("perceptron", "epochs=2 learner=perceptron"),
-            ("whole", f"{CRF} l2={chosen} learner=crf patience=2 rate=0.5"),
-        )
-    }
-    row = next(row for row in words if row["system"] == "perceptron")
-    figures = [100 * line["test"] for line in runs["perceptron"]]
-    mean, sd = statistics.mean(figures), statistics.stdev(figures)
-    assert row["test"] == f"{mean:.2f} ± {sd:.2f}"
-    # Student's t with one degree of freedom: 12.706.
-    half = 12.7062 * sd / 2**0.5
-    assert row["95 % interval"] == f"{mean - half:.2f} to {mean + half:.2f}"
-    gains = [a["test"] - b["test"] for a, b in zip(*runs.values(), strict=True)]
-    assert row["test - its"] == f"{100 * statistics.mean(gains):+.2f}"
-    times = [line["epoch"] * line["seconds"] for line in runs["perceptron"]]
-    assert row["CPU s"].startswith(f"{statistics.mean(times):.2f} ± ")
-    # Until the dev set has what the reference of that seed ends with.
-    reached = []
-    for line, other in zip(*runs.values(), strict=True):
-        score = max(other["curve"])
-        if max(line["curve"]) >= score:
-            n = 1 + next(i for i, each in enumerate(line["curve"]) if each >= score)
-            reached.append(n * line["seconds"])
-    said = f"{statistics.mean(reached):.2f}" if len(reached) == 2 else f"{len(reached)} of 2 do"
-    assert row["s to its dev"] == said
-    assert [row["corpus"] for row in best] == ["words", "names"]
-    pieces = [row for row in words if row["system"] == "pieces"]
-    top = max(pieces, key=lambda row: float(row["dev"].split()[0]))
-    assert best[0]["test - its"] == top["test - its"]
-    assert best[0]["verdict"] in ("better", "worse", "undecided")
-
-
-@pytest.mark.slow
-def test_each_label_has_its_figures_from_the_counts_of_all_seeds(finished):
-    found = STUDY.results(finished)
-    text = report_of(finished)
-    by_label = [table for table in by_title(text) if "label" in table[0]]
-    assert len(by_label) == 2  # dev and test, of the names
-    setting = f"{CRF} l2=0 learner=crf patience=2 rate=0.5"
-    _, predicted, correct = found["names", setting, 0]["types"]["test"]["X"]
-    row = by_label[1][0]
-    assert row["label"] == "X"
-    assert row["none: P"] == f"{100 * correct / predicted:.2f}"
-    assert [row["label"] for row in by_label[1]] == ["X", "all"]

@@ -242,7 +242,7 @@ def heads_of(doc: spacy.tokens.Doc) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("task", ["segment", "joint", "parse", "tag"])
 def test_the_configs_are_what_init_config_gives(task: str) -> None:
-    text = init_config(task, tag_map="ctb" if task == "joint" else None)
+    text = init_config(None, task=task, tag_map="ctb" if task == "joint" else None)
     given = Config().from_str(text, interpolate=False)
     kept = Config().from_disk(PROJECTS / f"ctb5/configs/{task}.cfg", interpolate=False)
     # They depend on the number of sentences.

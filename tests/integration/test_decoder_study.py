@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
-import statistics
 from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,7 +16,6 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     PROJECTS,
     Study,
-    StudyContract,
     command,
     finished,
     project,
@@ -272,10 +268,6 @@ STUDY = Study(
     },
     broken={"speed": 0},
 )
-
-
-class TestContract(StudyContract):
-    """What holds for every study."""
 
 
 def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
@@ -607,192 +599,3 @@ def test_faulty_grids_of_constituents_are_refused(project, treebank, old, new, s
 
 
 # Reports of runs that were made up by hand.
-
-SMALL = """
-corpora:
-  tree: {reader: conllu, tags: true, train: a, dev: b, test: c}
-  parsed: {reader: conllu, trees: true, train: a, dev: b, test: c}
-models:
-  words: {kind: words}
-  tagger: {kind: tagger}
-  parser: {kind: parser}
-references: {texts: {parts: {words: words}}, tagged_words: {parts: {parser: parser}}}
-timing: {rounds: 3, characters: 20000, sentences: 150, enough: 2}
-experiments:
-  widths:
-    title: Widths
-    note: A note.
-    x: speed
-    curves:
-      "single": {parts: {words: words}, vary: decode.beam, values: [1, 16, 64]}
-    corpora:
-      tree: {seeds: 3, average: [single]}
-  joint:
-    title: Joint
-    curves:
-      "pipeline": {parts: {words: words, tagger: tagger}}
-      "other": {parts: {words: words, tagger: tagger}, decode: {tagger_beam: 8}}
-    corpora:
-      tree: {seeds: 2}
-  parsing:
-    title: Parsing
-    x: value
-    curves:
-      "parser": {parts: {parser: parser}, vary: decode.beam, values: [1, 4]}
-    corpora:
-      parsed: {seeds: 2}
-claims:
-  - {source: A, says: wide, more: widths / single / 16, less: widths / single / 1}
-  - {source: B, says: as wide, more: widths / single / 64, less: widths / single / 16, equal: true}
-  - {source: C, says: fast, more: widths / single / 1, less: widths / single / 16, figure: speed}
-  - {source: D, says: better, more: joint / pipeline / pipeline, less: joint / other / other,
-     figure: joint_f}
-  - {source: E, says: unsure, more: widths / single / 64, less: widths / single / 16}
-  - {source: F, says: parses, more: parsing / parser / 4, less: parsing / parser / 1, figure: las}
-"""
-TEST_F = {1: (0.8, 0.81, 0.82), 16: (0.9, 0.92, 0.94), 64: (0.902, 0.92, 0.94)}
-SPEEDS = {1: (400.0, 800.0, 1200.0), 16: (100.0, 100.0, 100.0), 64: (25.0, 25.0, 25.0)}
-
-
-def made_up_runs() -> str:
-    def line(parts: str, decoding: str, seeds: str, **figures: Any) -> str:
-        of_text = {"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125}
-        given = {
-            **dict(
-                zip(STUDY.key, ("parsed" if "parser" in parts else "tree", parts), strict=False)
-            ),
-            **{"decoding": decoding, "seeds": seeds},
-            **({} if "parser" in parts else of_text),
-            **{"weight": None, "speed": 100.0, "reference": 100.0, "seconds": 2.0},
-            **{"checksum": "0" * 12, "version": "0"},
-            **figures,
-        }
-        return json.dumps(given) + "\n"
-
-    words, tagger = "words(kind=words)", "tagger(kind=tagger)"
-    lines = []
-    for beam, figures in TEST_F.items():
-        for seed in range(3):
-            lines.append(
-                line(
-                    *(words, f"beam={beam}", str(seed)),
-                    test_f=figures[seed],
-                    speed=SPEEDS[beam][seed] * 1000,
-                    reference=200_000.0,
-                )
-            )
-        lines.append(line(words, f"beam={beam}", "0-2", test_f=0.99, seconds=0.0, weight=0.5))
-    for seed, (first, second) in enumerate([(0.7, 0.8), (0.71, 0.82)]):
-        for decoding, joint in (("", first), ("tagger_beam=8", second)):
-            lines.append(
-                line(
-                    *(f"{words} + {tagger}", decoding, str(seed)),
-                    dev_joint_f=0.4,
-                    test_joint_f=joint,
-                )
-            )
-    for beam, of_seeds in ((1, (0.5, 0.52)), (4, (0.6, 0.66))):
-        for seed, las in enumerate(of_seeds):
-            lines.append(
-                line(
-                    *("parser(kind=parser)", f"beam={beam}", str(seed)),
-                    **{"dev_uas": 0.75, "dev_las": 0.625, "test_uas": 0.8, "test_las": las},
-                    speed=250.0,
-                )
-            )
-    return "".join(lines)
-
-
-@pytest.fixture
-def by_hand(project) -> Path:
-    """The project with runs that were made up by hand."""
-    (project / "configs" / "small.yml").write_text(SMALL, encoding="utf-8")
-    results = project / "report" / "runs.jsonl"
-    results.parent.mkdir()
-    results.write_text(made_up_runs(), encoding="utf-8")
-    return project
-
-
-def written(project: Path) -> str:
-    target = project / "report" / "README.md"
-    arguments = ("report", "configs/small.yml", "report/runs.jsonl", target)
-    done = command(*arguments, folder=project)
-    assert done.returncode == 0, done.stderr
-    return target.read_text(encoding="utf-8")
-
-
-def test_tables_of_runs_made_up_by_hand(by_hand):
-    text = written(by_hand)
-    claims, widths, joint, parsing = tables(text)
-    rows = {(row[1], row[2]): dict(zip(widths[0], row, strict=True)) for row in widths[1:]}
-    assert len(rows) == 6
-    first = rows["1", "3"]
-    assert first["system"] == "single"
-    assert first["test F"] == "81.00 ± 1.00"
-    # Student's t with two degrees of freedom: 4.303; of three numbers, so over the root of three.
-    assert first["95 % interval"] == f"{81 - 4.3027 / 3**0.5:.2f} to {81 + 4.3027 / 3**0.5:.2f}"
-    assert first["dev F"] == "50.00 ± 0.00"
-    assert first["OOV R"] == "12.5 ± 0.0"
-    assert first["k chars/s"] == "800"
-    assert first["× ref"] == f"{statistics.mean([2, 4, 6]):g}"
-    assert first["CPU s"] == "2.0"
-    assert first["weight"] == ""
-    average = rows["1", "3 averaged"]
-    assert (average["test F"], average["95 % interval"]) == ("99.00", "")
-    assert (average["weight"], average["CPU s"]) == ("0.5", "")
-    assert rows["64", "3"]["× ref"] == "0.125"
-
-    assert [row[0] for row in joint[1:]] == ["pipeline", "other"]
-    other = dict(zip(joint[0], joint[2], strict=True))
-    assert other["test SF"] == "50.00 ± 0.00"
-    assert other["test JF"] == f"81.00 ± {statistics.stdev([80, 82]):.2f}"
-    assert not {"weight", "k chars/s", "× ref"} & set(joint[0])
-
-    assert parsing[0] == [
-        *("system", "", "seeds", "dev UAS", "test UAS", "dev LAS", "test LAS"),
-        *("95 % interval", "CPU s"),
-    ]
-    wide = dict(zip(parsing[0], parsing[2], strict=True))
-    assert (wide["dev UAS"], wide["test UAS"]) == ("75.00 ± 0.00", "80.00 ± 0.00")
-    assert (wide["dev LAS"], wide["test LAS"]) == (
-        "62.50 ± 0.00",
-        f"63.00 ± {statistics.stdev([60, 66]):.2f}",
-    )
-
-    assert [row[2] for row in claims[1:]] == ["tree"] * 5 + ["parsed"]
-    assert [row[3] for row in claims[1:]] == [
-        "+11.00 ± 2.48: agrees",
-        "+0.07 ± 0.29: agrees",
-        "× 8: agrees",
-        "-10.50 ± 6.35: disagrees",
-        "+0.07 ± 0.29: undecided",
-        # Pairs of +10 and +14, and 12.706 for one degree of freedom.
-        "+12.00 ± 25.41: undecided",
-    ]
-    assert "A note." in text
-    assert "![Widths](widths.svg)" in text
-
-
-@pytest.mark.slow
-def test_pictures_of_runs_made_up_by_hand(by_hand):
-    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
-    folder = by_hand / "pictures"
-    arguments = ("plots", "configs/small.yml", "report/runs.jsonl", folder)
-    done = command(*arguments, folder=by_hand)
-    assert done.returncode == 0, done.stderr
-    assert {path.name for path in folder.iterdir()} == {"widths.svg", "parsing.svg"}
-    drawn = (folder / "widths.svg").read_text(encoding="utf-8")
-    # A point for each width, with its name beside it, the one far below with its score too; and the
-    # curve's name.
-    assert {"1: 81", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
-
-
-def test_a_report_of_an_unfinished_study_is_refused(by_hand):
-    results = by_hand / "report" / "runs.jsonl"
-    lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
-    results.write_text("".join(lines[:-1]), encoding="utf-8")
-    target = by_hand / "report" / "README.md"
-    done = command("report", "configs/small.yml", results, target, folder=by_hand)
-    assert done.returncode == 1
-    assert "run the grid first" in done.stderr
-    assert not target.exists()

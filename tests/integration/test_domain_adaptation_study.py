@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-import statistics
 from itertools import chain
 from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
-from study_contract import Study, StudyContract, finished, project, report_of, tables
+from study_contract import Study, finished, project
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
@@ -95,10 +94,6 @@ STUDY = Study(
 SOURCE, NEAR = TRAIN[:70], TRAIN[70:]
 
 
-class TestContract(StudyContract):
-    """What holds for every study."""
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     """A folder with made-up corpora."""
@@ -181,39 +176,6 @@ def test_without_a_training_part_the_text_to_be_scored_is_counted(finished):
     line = found["untold", "counted=together statistics=accessor_variety", 0]
     assert line["test"] == scored(model.adapt("".join(words) + "\n" for words in DEV), DEV)
     assert line["dev"] is None
-
-
-@pytest.mark.slow
-def test_the_tables_give_means_intervals_and_the_gap_that_is_closed(finished):
-    found = STUDY.results(finished)
-    text = report_of(finished)
-    assert "More and more." in text
-    shown = {(rows[0][0], rows[0][-1]): rows for rows in tables(text)}
-    assert shown
-    of_near = next(rows for rows in tables(text) if rows[0][0] == "system" and "R seen" in rows[0])
-    rows = {row[0]: dict(zip(of_near[0], row, strict=True)) for row in of_near[1:]}
-
-    def f(system: str, seed: int) -> float:
-        gold, predicted, correct, *_ = found["near", system, seed]["test"]
-        return 200 * correct / (gold + predicted)
-
-    low, here, high = (
-        [f(system, seed) for seed in range(2)]
-        for system in (
-            "",
-            "counted=together statistics=accessor_variety",
-            "sentences=all train=target",
-        )
-    )
-    mean, sd = statistics.mean(here), statistics.stdev(here)
-    assert rows["recounted"]["test F"] == f"{mean:.2f} ± {sd:.2f}"
-    # Student's t with one degree of freedom: 12.706.
-    gains = [a - b for a, b in zip(here, low, strict=True)]
-    half = 12.7062 * statistics.stdev(gains) / 2**0.5
-    assert rows["recounted"]["- source"] == f"{statistics.mean(gains):+.2f} ± {half:.2f}"
-    first, last = statistics.mean(low), statistics.mean(high)
-    share = 100 * (mean - first) / (last - first)
-    assert rows["recounted"]["gap closed"] == (f"{share:.0f} %" if last > first else "")
 
 
 def test_word_lists_of_packages_are_found(tmp_path, monkeypatch):

@@ -366,7 +366,7 @@ def with_changes(config: Config, changes: dict[tuple[str, ...], Any]) -> Config:
 @pytest.mark.parametrize("path", CONFIGS)
 def test_the_configs_are_what_init_config_gives_with_some_changes(path: str) -> None:
     task, lang, changes = CONFIGS[path]
-    given = Config().from_str(init_config(task, lang=lang), interpolate=False)
+    given = Config().from_str(init_config(None, task=task, lang=lang), interpolate=False)
     kept = Config().from_disk(PROJECTS / path, interpolate=False)
     # They depend on the number of sentences.
     for config in (given, kept):

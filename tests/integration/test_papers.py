@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 from itertools import islice
 from pathlib import Path
 
@@ -14,13 +13,11 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
     RUNS,
-    StudyContract,
     command,
     finished,
     project,
     run,
     tables,
-    write_results,
 )
 
 from spacy_structreg.cli.evaluate import evaluate
@@ -88,22 +85,6 @@ STUDY = papers(
 )
 
 
-class TestContract(StudyContract):
-    """What holds for every study."""
-
-    def test_a_report_of_an_unfinished_study_is_refused(self, project: Path) -> None:
-        """Not here: what has not been run is said to be so."""
-        write_results(project, "")
-        done = command("report", CONFIG, RUNS, "report/README.md", folder=project)
-        assert done.returncode == 0, done.stderr
-        text = (project / "report/first.md").read_text(encoding="utf-8")
-        assert text.count("Not run yet") == 4
-        assert "Not run yet: it needs a license." in text
-        listed = tables((project / "report/README.md").read_text(encoding="utf-8"))[0]
-        assert listed[1][1:3] == ["in part", "not run yet"]
-        assert listed[2] == ["Table 2", "no", "no grid yet", "Nobody has it."]
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     """A folder with a made-up corpus, and one in the layout of the Chinese Treebank."""
@@ -137,39 +118,6 @@ def test_each_run_is_made_once(finished):
     # Those that are refitted have learned from the development set.
     assert all(bool(line["dev"]) == (key[0] != "lines") for key, line in found.items())
     assert all(len(line["config"]) == len(line["checksum"]) == 12 for line in found.values())
-
-
-@pytest.mark.slow
-def test_the_page_has_means_intervals_and_differences(finished):
-    found = STUDY.results(finished)
-    text = (finished / "report/first.md").read_text(encoding="utf-8")
-    rows = {row[0]: row for row in tables(text)[0][1:]}
-    figures = {
-        setting: [
-            100 * found["lines", "z14_characters", setting, seed, 0]["figures"]["seg_f"]
-            for seed in (0, 1)
-        ]
-        for setting in ("training.max_epochs=2", "mean=nonzero models=2 training.max_epochs=2")
-    }
-    base, two = figures.values()
-    assert rows["base"][1:3] == ["80", f"{statistics.mean(base):.2f}"]
-    # Student's t with one degree of freedom: 12.706.
-    half = 12.7062 * statistics.stdev(base) / 2**0.5
-    mean = statistics.mean(base)
-    assert rows["base"][3:6] == [f"{mean - half:.2f} to {mean + half:.2f}", "", ""]
-    gain = statistics.mean(two) - mean
-    assert tables(text)[0][0][1] == "F, paper"
-    assert 'Rows are held against: "base".' in text
-    assert "*p* is the probability" in text
-    assert rows["two models"][1] == ""
-    assert rows["two models"][4].startswith(f"{gain:+.2f} ± ")
-    assert 0 < float(rows["two models"][5]) <= 1
-    # One run stands for both seeds.
-    assert rows["one epoch"][3] == ""
-    assert rows["one epoch"][4] != ""
-    # The paper's figure of another corpus.
-    assert {row[0]: row for row in tables(text)[2][1:]}["base"][1] == "97.3"
-    assert "Not run yet: it needs a license." in text
 
 
 @pytest.mark.slow

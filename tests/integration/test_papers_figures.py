@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-import statistics
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
-import srsly
 from papers_project import FOLDER, finish, papers
 from pipeline.made_up import DEV, TRAIN
-from study_contract import CONFIG, RUNS, Lines, command, pictures_of, tables
-from test_papers_zc11 import licensed, variables_of
+from study_contract import RUNS, Lines, pictures_of
+from test_papers_zc11 import licensed
 
 from spacy_structreg.cli.evaluate import evaluate
 from spacy_structreg.cli.fit import fit
@@ -115,10 +111,6 @@ def results(drawn: Path) -> Lines:
     return STUDY.results(drawn)
 
 
-def page(project: Path, name: str) -> str:
-    return (project / f"report/{name}.md").read_text(encoding="utf-8")
-
-
 def fitted(folder: Path, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
     """Train by `structreg fit`; the seed and best F on the development set of each model."""
     report = output.with_suffix(".json")
@@ -175,116 +167,6 @@ def test_a_curve_over_epochs_is_of_one_training(
 
 
 @pytest.mark.slow
-def test_the_page_has_the_points_of_the_picture(drawn: Path, results: Lines) -> None:
-    text = page(drawn, "averages")
-    assert "![Figure 1](averages.svg)" in text
-    rows = {row[0]: row for row in tables(text)[0][1:]}
-    assert [*rows] == [
-        *(f"Equation 8, {n}" for n in (1, 2, 3)),
-        *(f"Equation 7, {n}" for n in (1, 2, 3)),
-        "a pair",
-    ]
-
-    def values(setting: str) -> list[float]:
-        lines = (results["lines", "z14_characters", setting, seed, 0] for seed in (0, 1))
-        return [100 * line["figures"]["seg_f"] for line in lines]
-
-    one = values(f"models=1 of=3 {SETTING}")
-    two = values(f"mean=nonzero models=2 of=3 {SETTING}")
-    mean = statistics.mean(two)
-    # Student's t with one degree of freedom: 12.706.
-    half = 12.7062 * statistics.stdev(two) / 2**0.5
-    assert rows["Equation 8, 2"][3:5] == [f"{mean:.2f}", f"{mean - half:.2f} to {mean + half:.2f}"]
-    assert rows["Equation 8, 2"][5].startswith(f"{mean - statistics.mean(one):+.2f} ± ")
-    assert rows["Equation 8, 3"][2] == "97.9"
-    assert rows["Equation 7, 1"][5] == "+0.00 ± 0.00"
-    assert {name: row[1] for name, row in rows.items()} == {
-        **{"Equation 8, 1": "", "a pair": ""},
-        **{f"Equation 8, {n}": "Equation 8, 1" for n in (2, 3)},
-        **{f"Equation 7, {n}": f"Equation 8, {n}" for n in (1, 2, 3)},
-    }
-    assert 'Points are held against: "Equation 8, 1"; "Equation 8". *Difference* is' in text
-    # Nothing is said of what the page does not have.
-    assert "*p*" not in text
-    assert "Dotted lines" in text
-    assert "Hollow points" in text
-    for name in ("epochs", "speeds"):
-        other = page(drawn, name)
-        assert "Points are means" in other
-        assert not re.search(r"held against|Dotted|Hollow|\*Difference\*", other)
-    assert "Not run yet: it needs a licence." in text
-
-
-@pytest.mark.slow
-def test_points_on_the_development_set_say_so(drawn: Path, results: Lines) -> None:
-    text = page(drawn, "epochs")
-    assert "Figures are those of the development set." in text
-    for number, row in enumerate(tables(text)[0][1:]):
-        curves = (results["lines", "z14_characters", SETTING, seed, 0]["after"] for seed in (0, 1))
-        values = [100 * curve["seg_f"][number] for curve in curves]
-        assert row[:2] == [f"one model, {number + 1}", f"{statistics.mean(values):.2f}"]
-
-
-@pytest.mark.slow
-def test_speeds_are_sentences_a_second(drawn: Path, results: Lines, data: Path) -> None:
-    n_sentences = len((data / "test.txt").read_text(encoding="utf-8").splitlines())
-    rows = tables(page(drawn, "speeds"))[0]
-    assert rows[0][1] == "sentences a second"
-    for row, beam in zip(rows[1:], (1, 4), strict=True):
-        setting = f"nlp.tokenizer.model.beam={beam} training.max_epochs=1"
-        speeds = [
-            n_sentences / results["lines", "zc11_words", setting, seed, 0]["decoding_seconds"]
-            for seed in (0, 1)
-        ]
-        assert row[0] == f"whole words, {beam}"
-        assert float(row[1]) == pytest.approx(statistics.mean(speeds), rel=0.01)
-
-
-def texts_of(picture: Path) -> list[str]:
-    """The texts of an SVG picture."""
-    root = ElementTree.parse(picture).getroot()
-    return ["".join(each.itertext()).strip() for each in root.iter() if each.tag.endswith("text")]
-
-
-@pytest.mark.slow
-def test_pictures_name_their_axes_curves_and_points(drawn: Path) -> None:
-    pictures = {path.name for path in (drawn / "report").glob("*.svg")}
-    assert pictures == {"averages.svg", "epochs.svg", "speeds.svg"}
-    texts = texts_of(drawn / "report/averages.svg")
-    assert {"lines", "the paper: licensed", "averaged models", "F, %, test set"} <= {*texts}
-    assert texts.count("Equation 8") == texts.count("a pair") == 1
-    texts = texts_of(drawn / "report/epochs.svg")
-    assert {"lines", "epochs", "F, %, development set"} <= {*texts}
-    texts = texts_of(drawn / "report/speeds.svg")
-    assert {"by beam: lines", "by kind: lines", "characters", "two models"} <= {*texts}
-    assert "sentences a second (log scale); numbers: beam" in texts
-    assert "prefers-color-scheme:dark" in (drawn / "report/speeds.svg").read_text("utf-8")
-
-
-@pytest.mark.slow
-def test_a_figure_without_all_its_points_is_not_drawn(drawn: Path, tmp_path: Path) -> None:
-    """Those that are there stand in its table."""
-    project = STUDY.copied(tmp_path)
-    lines = (drawn / RUNS).read_text(encoding="utf-8").splitlines(keepends=True)
-    (project / "report").mkdir()
-    kept = [line for line in lines if f'"models=1 of=3 {SETTING}","seed":1' not in line]
-    assert len(kept) == len(lines) - 1
-    (project / RUNS).write_text("".join(kept), encoding="utf-8")
-    for arguments in (("plots", "report"), ("report", "report/README.md")):
-        done = command(arguments[0], CONFIG, RUNS, arguments[1], folder=project)
-        assert done.returncode == 0, done.stderr
-    text = page(project, "averages")
-    assert not pictures_of(text)
-    rows = {row[0]: row for row in tables(text)[0][1:]}
-    assert rows["Equation 8, 1"][3] == "not run yet"
-    assert rows["Equation 8, 3"] == [*tables(page(drawn, "averages"))[0][3][:5], ""]
-    assert {path.name for path in (project / "report").glob("*.svg")} == {
-        "epochs.svg",
-        "speeds.svg",
-    }
-
-
-@pytest.mark.slow
 def test_a_run_that_was_kept_without_the_development_set_is_named(
     drawn: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -302,51 +184,6 @@ def test_faulty_figures_are_refused(tmp_path: Path) -> None:
     grids = [GRID.replace(old, new, 1) for old, new, _ in STUDY.faulty]
     for (_, new, said), message in zip(STUDY.faulty, STUDY.said(project, grids, []), strict=True):
         assert said in message, new
-
-
-def cut(given: Any, needs: set[str]) -> Any:
-    """A part of a grid with licensed corpora alone, one seed, and two points of each curve."""
-    if not isinstance(given, dict):
-        return given
-    found = {name: cut(each, needs) for name, each in given.items()}
-    if "seeds" in found:
-        found["seeds"] = {corpus: 1 for corpus in found["seeds"] if corpus in needs}
-    if "values" in found:
-        found["values"] = [1, 2] if "models" in found.values() else found["values"][:2]
-    if "against" in found and "," in found["against"]:
-        del found["against"]
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("paper", ["zc11", "z14"])
-def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
-    paper: str, licensed: Path, tmp_path: Path
-) -> None:
-    project = STUDY.copied(tmp_path)
-    grid = srsly.read_yaml(FOLDER / f"configs/{paper}.yml")
-    needs = {name for name, entry in grid["corpora"].items() if "needs" in entry}
-    figures = {name: each for name, each in grid["tables"].items() if name.startswith("figure_")}
-    for corpus in needs:
-        grid["corpora"][corpus]["counts"] = "any"
-    for system in grid["systems"].values():
-        system["changed"] = {**system.get("changed", {}), "training.max_epochs": 1}
-    for figure in figures.values():
-        if figure.get("axis", {}).get("vary") == "epoch":
-            figure["axis"]["values"] = [1]
-    grid["tables"] = cut(figures, needs)
-    srsly.write_yaml(project / CONFIG, grid)
-    finish(project, variables=variables_of(licensed), plots=True)
-    if paper == "zc11":
-        # A fifth of 72 sentences, which is the test set, too.
-        drawn = [each for key, each in STUDY.results(project).items() if key[0] == "ctb4_rest"]
-        assert [each["n_sentences"] for each in drawn] == [14] * 6
-        assert all(each["figures"]["joint_f"] == each["dev"]["joint_f"] for each in drawn)
-    for name in figures:
-        text = page(project, name)
-        # Not where the grid tells of our own runs.
-        assert not re.search(r"\| not run yet|^Not run yet", text, re.MULTILINE)
-        assert pictures_of(text) == {f"{name}.svg"}
 
 
 def test_every_kept_figure_has_its_picture() -> None:

@@ -210,38 +210,6 @@ def test_texts_are_learned_with_those_that_were_held_out(finished):
 
 
 @pytest.mark.slow
-def test_labels_of_words_have_figures(finished):
-    """Of each word by itself, with words of the test set, and with a third without labels."""
-    (of_test,) = (
-        one for one in lines_of(finished, "conll2003") if one["system"] == "w13_word_labels"
-    )
-    assert "unlabeled=test" in of_test["setting"]
-    assert of_test["dev"]
-    thirds = lines_of(finished, "conll2003_thirds")
-    assert len(thirds) == 4
-    assert {one["seed"] for one in thirds} == {0, 1}
-    for one in [of_test, *thirds]:
-        assert 0 < one["figures"]["ents_f"] <= 1
-    # What is learned has no figures of its own.
-    assert not any(one["dev"] for one in thirds)
-
-
-@pytest.mark.slow
-def test_every_genre_has_figures(finished):
-    """Each genre is scored by itself, on its development and its test set."""
-    (found,) = lines_of(finished, "sancl")
-    names = [
-        f"{genre}{part}_label_acc"
-        for genre in ("newsgroups", "reviews", "answers")
-        for part in ("", "_dev")
-    ]
-    assert len({found["figures"][name] for name in names}) > 3
-    assert tables((finished / "report/sancl.md").read_text("utf-8"))[0][1][1] == (
-        f"{100 * found['figures']['reviews_label_acc']:.2f}"
-    )
-
-
-@pytest.mark.slow
 def test_texts_without_labels_count(finished):
     for corpus, part, n_seeds in (("20news", "test", 1), ("rcv14_thirds", "unlabeled", 2)):
         found = {

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
+from looped import looped
 from papers_project import FOLDER, TREES, finish, papers
 from spacy.tokens import Doc
 from study_contract import CONFIG, RUNS, Lines, tables
@@ -133,7 +134,7 @@ def results(made: Path) -> Lines:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@looped(
     "name",
     [
         name

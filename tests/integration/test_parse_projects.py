@@ -208,7 +208,9 @@ def test_the_configs_are_what_init_config_gives(
     nlp.add_pipe("structreg_tagger", name="tagger")
     Path(base).mkdir(parents=True)
     nlp.to_disk(base)
-    given = Config().from_str(init_config("parse", lang=lang, base=base), interpolate=False)
+    given = Config().from_str(
+        init_config(None, task="parse", lang=lang, base=base), interpolate=False
+    )
     kept = Config().from_disk(PROJECTS / name / "configs/parse.cfg", interpolate=False)
     # They depend on the number of sentences.
     for config in (given, kept):
@@ -219,7 +221,7 @@ def test_the_configs_are_what_init_config_gives(
 
 def test_the_pipeline_of_raw_text_has_the_tokenizer_that_is_trained_for_it() -> None:
     configs = PROJECTS / "ud_chinese/configs"
-    text = init_config("joint", tag_map=TAG_MAPS["ud_chinese"])
+    text = init_config(None, task="joint", tag_map=TAG_MAPS["ud_chinese"])
     given = Config().from_str(text, interpolate=False)
     guided = Config().from_disk(configs / "guided.cfg", interpolate=False)
     raw = Config().from_disk(configs / "raw.cfg", interpolate=False)

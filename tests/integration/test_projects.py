@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from looped import looped
 from sighan_release import SENTENCES, release_files, write_archive
 from test_quickstart import spans
 from test_treebank import TREEBANK, leaves
@@ -96,7 +97,7 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     # What projects share lies beside them.
-    shutil.copy(PROJECTS / "package_meta.py", folder)
+    shutil.copytree(PROJECTS / "scripts", folder / "scripts", dirs_exist_ok=True)
     project = target / "project.yml"
     text = project.read_text("utf-8")
     project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")
@@ -531,7 +532,7 @@ def test_the_segmenter_of_zhang_and_clark_on_both_bakeoffs(made, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_config_is_what_init_config_gives(name):
-    given = Config().from_str(init_config(), interpolate=False)
+    given = Config().from_str(init_config(None, task="segment"), interpolate=False)
     kept = Config().from_disk(PROJECTS / name / "configs/segment.cfg", interpolate=False)
     # They depend on the number of sentences.
     for config in (given, kept):
@@ -540,13 +541,13 @@ def test_the_config_is_what_init_config_gives(name):
     assert kept == given, "make the config anew: see the README of the project"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("name", "task"),
     [("zhuxian", "segment"), *((n, "joint") for n in TAG_MAPS), *((n, "tag") for n in LANGUAGES)],
 )
 def test_the_configs_of_tags_are_what_init_config_gives(name, task):
     tag_map = TAG_MAPS[name] if task == "joint" else None
-    text = init_config(task, lang=LANGUAGES[name], tag_map=tag_map)
+    text = init_config(None, task=task, lang=LANGUAGES[name], tag_map=tag_map)
     given = Config().from_str(text, interpolate=False)
     if (name, task) == ("quickstart", "joint"):
         given["nlp"]["tokenizer"]["model"]["lexicon"] = ["corpus/words.txt"]
@@ -582,7 +583,7 @@ def test_the_readme_documents_the_project(name, tmp_path):
         assert "test F |" in beyond
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
+@looped("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
 def test_no_path_is_of_one_machine(name):
     for path in (PROJECTS / name).rglob("*"):
         if path.suffix in (".cfg", ".md", ".py", ".yml") and MADE[0] not in path.parts:

@@ -49,7 +49,8 @@ def corpus() -> dict[str, list[list[tuple[str, str]]]]:
 
 def test_the_config_is_what_init_config_gives():
     given = Config().from_str(
-        init_config(train=TREEBANK / "train/general.bracket", tags=False), interpolate=False
+        init_config(None, task="segment", train=TREEBANK / "train/general.bracket", tags=False),
+        interpolate=False,
     )
     given["paths"]["train"] = None
     kept = Config().from_disk(PROJECT / "configs" / "segment.cfg", interpolate=False)
@@ -74,6 +75,7 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
         stream.write(some)
     folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
+    shutil.copytree(PROJECT.parent / "scripts", folder.parent / "scripts")
     for path in (folder / "configs").glob("*.cfg"):
         path.write_text(path.read_text("utf-8").replace(*FEWER_EPOCHS), "utf-8")
     with pytest.MonkeyPatch.context() as patch:

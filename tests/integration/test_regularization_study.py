@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
-import sys
-from pathlib import Path
-from typing import Any
-
 import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
-    CONFIG,
-    RUNS,
     Study,
-    StudyContract,
     finished,
     project,
-    report_of,
-    run,
-    tables,
 )
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -86,8 +75,6 @@ EXPECTED = {
 }
 
 
-EXPECTED_L2 = "half_width=False l2=0.001 types=None"
-
 STUDY = Study(
     name="regularization_study",
     grid=GRID,
@@ -116,30 +103,6 @@ STUDY = Study(
 )
 
 
-class TestContract(StudyContract):
-    """What holds for every study."""
-
-    @pytest.mark.slow
-    def test_other_processes_make_the_same_runs(
-        self, study: Study, finished: Path, project: Path, data: Path
-    ) -> None:
-        distributed = pytest.importorskip("distributed")
-        expected = study.without_times((finished / RUNS).read_text(encoding="utf-8"))
-        arguments = ("../studies", "run", CONFIG)
-        given: dict[str, Any] = {"folder": project, "data": data, "python": sys.executable}
-        done = run(*arguments, "report/jobs.jsonl", "--jobs", 2, **given)
-        assert done.returncode == 0, done.stderr
-        with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-        ) as cluster:
-            scheduler = ("--scheduler", cluster.scheduler_address)
-            done = run(*arguments, "report/cluster.jsonl", *scheduler, **given)
-        assert done.returncode == 0, done.stderr
-        for name in ("jobs", "cluster"):
-            text = (project / f"report/{name}.jsonl").read_text(encoding="utf-8")
-            assert study.without_times(text) == expected
-
-
 def conllu(sentences: list[list[str]]) -> str:
     blocks = (
         "".join(
@@ -149,29 +112,6 @@ def conllu(sentences: list[list[str]]) -> str:
         for words in sentences
     )
     return "\n".join(blocks) + "\n"
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory) -> Path:
-    """A folder with a made-up corpus in the three formats."""
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "lines").mkdir()
-    for name, sentences in (("train", TRAIN), ("test", DEV)):
-        text = "".join(" ".join(words) + "\n" for words in sentences)
-        (folder / "lines" / f"{name}.txt").write_text(text, encoding="utf-8")
-        (folder / f"{'dev' if name == 'test' else name}.conllu").write_text(
-            conllu(sentences), encoding="utf-8"
-        )
-    (folder / "days.txt").write_text(
-        "".join(
-            f"199801{1 + number % 5:02}-01-001-{number:03}/m  "
-            + "  ".join(f"{word}/n" for word in words)
-            + "\n"
-            for number, words in enumerate([*TRAIN[:60], *DEV])
-        ),
-        encoding="utf-8",
-    )
-    return folder
 
 
 @pytest.mark.slow
@@ -205,36 +145,3 @@ def test_an_average_is_what_the_segmenter_makes_of_several_models(finished, mean
         scores = model.evaluate(sentences, vocabulary=vocabulary)
         assert line[f"{part}_f"] == pytest.approx(scores.seg_f, abs=1e-6)
         assert line[f"{part}_oov_r"] == pytest.approx(scores.oov_r or 0.0, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_the_tables_give_means_deviations_and_intervals(finished):
-    found = STUDY.results(finished)
-    text = report_of(finished)
-    singles = [
-        table
-        for table in tables(text)
-        if table[0][:2] == ["setting", "seeds"] and len(table) == 4  # the corpus `lines`
-    ]
-    assert len(singles) == 1
-    row = dict(zip(singles[0][0], singles[0][1], strict=True))
-    figures = [100 * found["lines", PLAIN, 2, str(seed), ""]["test_f"] for seed in range(4)]
-    mean, sd = statistics.mean(figures), statistics.stdev(figures)
-    assert row["setting"] == "plain"
-    assert row["seeds"] == "4"
-    assert row["test F"] == f"{mean:.2f} ± {sd:.2f}"
-    # Student's t with three degrees of freedom: 3.182.
-    half = 3.182446 * sd / 2
-    assert row["95 % interval"] == f"{mean - half:.2f} to {mean + half:.2f}"
-    claims = next(table for table in tables(text) if table[0][0] == "source")
-    assert [cells[0] for cells in claims[1:]] == ["A", "B"]
-    averages = [
-        100 * found["lines", PLAIN, 2, group, "nonzero"]["test_f"] for group in ("0-1", "2-3")
-    ]
-    gains = [averages[i] - statistics.mean(figures[2 * i : 2 * i + 2]) for i in range(2)]
-    assert claims[1][2].startswith(f"{statistics.mean(gains):+.2f} ± ")
-    second = [100 * found["lines", EXPECTED_L2, 2, str(seed), ""]["test_f"] for seed in range(2)]
-    assert claims[2][2].startswith(
-        f"{statistics.mean(a - b for a, b in zip(second, figures, strict=False)):+.2f} ± "
-    )
-    assert claims[2][3] == "not run"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import combinations
 
 import pytest
 from studies.corpora import hold_out, read_part, read_parts, reader
 from studies.grids import canonical
-from studies.pictures import label_points, save_pictures
 from studies.results import ResultFile
 from studies.runs import data_folder
 from studies.tables import full_columns, gained, interval, shown, table, verdict
@@ -137,45 +135,3 @@ def test_differences_are_judged_by_their_intervals():
     assert verdict(summary([1.0, -0.5]), "above", "below", "equal") == "equal"
     assert gained(summary([1.0])) == "+1.00"
     assert gained(summary([-1.0, -2.0])) == "-1.50 ± 6.35"
-
-
-@pytest.mark.slow
-def test_labels_of_pictures_cover_nothing(tmp_path):
-    mpl = pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-    from matplotlib.text import Text
-
-    # Points so near to one another that labels on one side of each would overlap.
-    points = [(0.5 + 0.01 * (i % 3), 0.5 + 0.01 * (i // 3)) for i in range(9)]
-    texts = [f"label {i}" for i in range(9)]
-    figures = []
-
-    def draw():
-        figure, axes = plt.subplots(figsize=(4, 3))
-        axes.plot(*zip(*points, strict=True), "o")
-        axes.set(xlim=(0, 1), ylim=(0, 1))
-        for text, point in zip(texts, points, strict=True):
-            label_points(axes, text, [point], "black", fontsize=7)
-        # At the end where there is room.
-        label_points(axes, "the name of a line", [points[4], (0.2, 0.1)], "black")
-        figures.append(figure)
-        return figure
-
-    save_pictures({"labels": draw}, tmp_path, ".png", "test")
-    (axes,) = figures[0].axes
-    boxes = [Text.get_window_extent(text) for text in axes.texts]
-    assert [text.get_text() for text in axes.texts] == [*texts, "the name of a line"]
-    assert axes.texts[-1].xy == (0.2, 0.1)
-    for one, other in combinations(boxes, 2):
-        assert not one.overlaps(other)
-    room = axes.get_window_extent()
-    for box in boxes:
-        assert room.x0 <= box.x0 < box.x1 <= room.x1
-        assert room.y0 <= box.y0 < box.y1 <= room.y1
-        assert not any(box.contains(*axes.transData.transform(point)) for point in points)
-    (path,) = save_pictures({"labels": draw}, tmp_path, ".svg", "test")
-    before = path.read_bytes()
-    assert all(f">{text}</text>" in before.decode() for text in texts)
-    save_pictures({"labels": draw}, tmp_path, ".svg", "test")
-    assert path.read_bytes() == before

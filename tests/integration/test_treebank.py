@@ -203,7 +203,7 @@ def read(line: str) -> tuple[list[str], list[str], list[tuple[int, int, str]]]:
 def test_convert_takes_words_tags_and_entities_and_no_tree_of_flat_sentences(register, tmp_path):
     file = TREEBANK / f"train/{register}.bracket"
     lines = [line for line in file.read_text("utf-8").splitlines() if line.startswith("(")]
-    convert([file], tmp_path / "all.spacy", CorpusOptions(head_rules=HeadRuleSet.ctb))
+    convert([file], tmp_path / "all.spacy", options=CorpusOptions(head_rules=HeadRuleSet.ctb))
     docs = DocBin().from_disk(tmp_path / "all.spacy").get_docs(Vocab())
     for line, doc in zip(lines, docs, strict=True):
         found = [(ent.start, ent.end, ent.label_) for ent in doc.ents]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import same_rows
+from looped import looped
 
 from spacy_structreg.learn import model_average as averaging
 from spacy_structreg.learn.model_average import average_rows
@@ -127,7 +128,7 @@ def test_one_table_stays_as_it_is_to_the_byte(adaptive: bool, mean, model: Weigh
 
 @layouts
 @means
-@pytest.mark.parametrize("n", [2, 3, 5, 7, 10])
+@looped("n", [2, 3, 5, 7, 10])
 def test_equal_tables_stay_as_they_are(adaptive: bool, mean, n: int) -> None:
     random = np.random.default_rng(n)
     model = {

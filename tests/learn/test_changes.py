@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from learning_twins import LearningTwin
+from looped import looped
 
 from spacy_structreg.learn.changes import Changes
 from spacy_structreg.learn.learning_settings import Learning
@@ -25,8 +26,8 @@ def test_there_is_nothing_between_updates() -> None:
     assert len(pickle.loads(pickle.dumps(twin.learner.changes))) == 0
 
 
-@pytest.mark.parametrize("update", ["pa", "pa_i", "pa_ii"])
-@pytest.mark.parametrize("templates", TEMPLATES)
+@looped("update", ["pa", "pa_i", "pa_ii"])
+@looped("templates", TEMPLATES)
 def test_changes_of_one_weight_add_up(templates: str, update: str) -> None:
     """The step depends on the norm of their sums, which the twin takes from a dictionary."""
     learning = Learning(algorithm=update, aggressiveness=100.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from learning_twins import LearningTwin, label_sequences
+from looped import looped
 from scipy.optimize import nnls
 
 from spacy_structreg.learn.corrector import Corrector
@@ -84,8 +85,8 @@ def smallest(start: np.ndarray, rows: np.ndarray, shares: np.ndarray, margin: fl
     return start + np.sqrt(shares) * (-residual[:-1] / residual[-1])
 
 
-@pytest.mark.parametrize("counted", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@looped("counted", [False, True])
+@looped("seed", range(6))
 def test_no_smaller_change_makes_a_sentence_right(seed: int, counted: bool) -> None:
     case = Case(seed)
     sizes = [table.n_rows for table in case.corrector.tables]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.freezing import Bits, frozen_rows
@@ -91,8 +92,8 @@ def test_few_values_are_kept_by_levels() -> None:
     assert np.abs(found - weights_of(rows, keys)).max() < 1e-9
 
 
-@pytest.mark.parametrize("bits", [8, 16, 32])
-@pytest.mark.parametrize("n_columns", [4, 300])
+@looped("bits", [8, 16, 32])
+@looped("n_columns", [4, 300])
 def test_a_large_table(n_columns: int, bits: Bits) -> None:
     """It has many blocks, checks of which meet, and is laid out in several parts."""
     n_rows = 20_000 if n_columns == 300 else 300_000
@@ -116,7 +117,7 @@ def test_arrays_are_used_where_they_lie() -> None:
         assert np.shares_memory(rows.arrays[name], arrays[name])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("bits", "prune"), [(7, 0.0), (8.0, 0.0), (8, -1.0), (8, float("nan")), (8, "1"), (8, None)]
 )
 def test_impossible_settings(bits: Any, prune: Any) -> None:
@@ -198,12 +199,12 @@ def test_rows_of_no_keys() -> None:
         FrozenRows(4, {**arrays, "directory": np.empty(0, dtype=np.uint32)})
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
+@looped("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
 def test_malformed_blocks(fault: str) -> None:
     refuse(table(40, 4, adaptive=True, small=False, seed=2), {**FAULTS, **FAULTS_OF_BLOCKS}[fault])
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_SLOTS])
+@looped("fault", [*FAULTS, *FAULTS_OF_SLOTS])
 def test_malformed_slots(fault: str) -> None:
     refuse(table(40, 4, adaptive=False, small=False, seed=2), {**FAULTS, **FAULTS_OF_SLOTS}[fault])
 

@@ -11,6 +11,7 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.learn.header import MAX_CONTAINERS, MAX_DEPTH, unpack_header
 from spacy_structreg.learn.model_file import model_bytes, parse_model
@@ -40,8 +41,8 @@ def test_reads_what_msgpack_reads(value: Any, data: st.DataObject) -> None:
         unpack_header(packed[:cut])
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(
+@looped("size", SIZES)
+@looped(
     "make", [lambda n: "x" * n, lambda n: b"x" * n, lambda n: [1] * n, lambda n: {"k": [0] * n}]
 )
 def test_every_size(make: Callable[[int], Any], size: int) -> None:
@@ -64,7 +65,7 @@ def nested(depth: int) -> bytes:
     return b"\x91" * depth + b"\xc0"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("packed", "message"),
     [
         (b"\xdd" + struct.pack(">I", 2**20) + b"\x90" * 2**20, "more than 65,536 lists"),

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from looped import looped
 
 from spacy_structreg.learn import model_file
 from spacy_structreg.learn.model_file import (
@@ -279,7 +280,7 @@ class TestDamage:
         data = small_file()
         path = tmp_path / "m.srm"
         length = PREAMBLE.unpack_from(data)[2]
-        for i in range(len(data)):
+        for i in (*range(PREAMBLE.size + length), *range(PREAMBLE.size + length, len(data), 7)):
             damaged = bytearray(data)
             damaged[i] ^= 0x10
             path.write_bytes(damaged)
@@ -372,14 +373,14 @@ class TestCraftedHeaders:
         data = file_of(no_rows, rest=bytes(-len(file_of(no_rows)) % 64))
         assert parse_model(data)[1]["a"].shape == (0, 2**47)
 
-    @pytest.mark.parametrize("arrays", BAD_ARRAYS.values(), ids=BAD_ARRAYS)
+    @looped("arrays", BAD_ARRAYS.values(), ids=BAD_ARRAYS)
     def test_arrays(self, arrays: object) -> None:
         plain = file_of(arrays)
         padding = -len(plain) % 64
         for n in (0, padding, padding + 4, padding + 64 + 4):
             refused(file_of(arrays, rest=bytes(n)))
 
-    @pytest.mark.parametrize(
+    @looped(
         "header",
         [
             b"",

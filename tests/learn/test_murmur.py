@@ -6,6 +6,7 @@ import pytest
 import spacy.strings
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.learn.murmur import hash_string
@@ -20,7 +21,7 @@ def test_the_ids_of_spacy(text: str) -> None:
         assert hash_string(text) == spacy.strings.hash_string(text)
 
 
-@pytest.mark.parametrize("length", range(26))
+@looped("length", range(26))
 def test_every_length_of_the_last_word(length: int) -> None:
     text = "".join(chr(ord("a") + i) for i in range(length))
     assert hash_string(text) == murmur_64a(text.encode())

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from learning_twins import DenseWeights, rows_at, same_rows
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
@@ -121,8 +122,8 @@ class Run:
             close(state["debts"].ravel(), self.twin.debts[keys, columns], scale)
 
 
-@pytest.mark.parametrize("adaptive", [False, True], ids=["dense", "adaptive"])
-@pytest.mark.parametrize("form", FORMS)
+@looped("adaptive", [False, True], ids=["dense", "adaptive"])
+@looped("form", FORMS)
 def test_lazy_equals_dense_on_random_runs(form: str, adaptive: bool) -> None:
     seen: Counter[str] = Counter()
     for seed in range(RUNS):
@@ -151,7 +152,7 @@ def test_lazy_equals_dense_on_random_runs(form: str, adaptive: bool) -> None:
     assert seen["to zero"] > 1.25 * RUNS or form in ("none", "l2")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@looped("form", FORMS)
 def test_adaptive_rows_equal_dense_ones_bit_for_bit(form: str) -> None:
     for seed in range(40):
         averages = []
@@ -167,8 +168,8 @@ def test_adaptive_rows_equal_dense_ones_bit_for_bit(form: str) -> None:
             assert averages[0].weights(key).tobytes() == averages[1].weights(key).tobytes()
 
 
-@pytest.mark.parametrize("adaptive", [False, True], ids=["dense", "adaptive"])
-@pytest.mark.parametrize("form", FORMS)
+@looped("adaptive", [False, True], ids=["dense", "adaptive"])
+@looped("form", FORMS)
 def test_going_on_from_trained_weights(form: str, adaptive: bool) -> None:
     """They are the weights before update 1; they decay from then on, and owe nothing."""
     seen: Counter[str] = Counter()
@@ -190,7 +191,7 @@ def test_going_on_from_trained_weights(form: str, adaptive: bool) -> None:
         run.finish()
 
 
-@pytest.mark.parametrize("form", FORMS)
+@looped("form", FORMS)
 def test_a_copy_goes_its_own_way(form: str) -> None:
     random = np.random.default_rng(5)
     penalties = strengths(form, random, binary=False)
@@ -341,7 +342,7 @@ def test_strengths_next_to_nothing_and_beyond_all(penalties: dict[str, float]) -
     np.testing.assert_allclose(rows.average(6).weights(KEYS[0]), twin.totals[0] / 6, rtol=1e-6)
 
 
-@pytest.mark.parametrize("l2", [1e-6, 1e-10, 1e-15, 1e-18, 1e-300])
+@looped("l2", [1e-6, 1e-10, 1e-15, 1e-18, 1e-300])
 def test_l1_with_very_little_l2(l2: float) -> None:
     rows = TrainingRows(1, l1=0.01, l2=l2)
     twin = DenseWeights(np.zeros((1, 1)), l1=0.01, l2=l2)
@@ -354,7 +355,7 @@ def test_l1_with_very_little_l2(l2: float) -> None:
     close(rows.state()["sums"], twin.totals, 1.0)
 
 
-@pytest.mark.parametrize(
+@looped(
     "penalties",
     [
         {"l1": -0.1},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from looped import looped
 from twins import MASK_64
 
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
@@ -44,8 +44,8 @@ def crowd(seed: int) -> list[int]:
     return sorted({key_of(word) for word in words})
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n_columns", [1, 3, 200])
+@looped("seed", range(3))
+@looped("n_columns", [1, 3, 200])
 def test_crowded_keys_are_found_and_others_are_not(n_columns: int, seed: int) -> None:
     keys = crowd(seed)
     order = np.random.default_rng(seed).permutation(len(keys)).tolist()

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "message"),
     [
         ({"algorithm": "mira"}, "algorithm is 'mira'; choose from perceptron, pa, pa_i, pa_ii"),
@@ -59,7 +60,7 @@ def test_values_out_of_range(settings: dict[str, Any], message: str) -> None:
         Learning(**settings)
 
 
-@pytest.mark.parametrize(
+@looped(
     "name",
     [
         *("aggressiveness", "l2", "l1", "cumulative_l1"),
@@ -67,7 +68,7 @@ def test_values_out_of_range(settings: dict[str, Any], message: str) -> None:
         "mini_sample",
     ],
 )
-@pytest.mark.parametrize("value", ["0.1", True, False, [0.1], b"1", 1j], ids=repr)
+@looped("value", ["0.1", True, False, [0.1], b"1", 1j], ids=repr)
 def test_what_is_no_number(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{name} is .*; it must be a number"):
         Learning(**{"algorithm": "pa", name: value})
@@ -86,7 +87,7 @@ def test_whole_numbers_beyond_floats(name: str) -> None:
         Learning(**{name: 10**400})
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "reason"),
     [
         (
@@ -106,7 +107,7 @@ def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> 
         Learning(**settings)
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {"l1": 0.1, "l2": 0.1},

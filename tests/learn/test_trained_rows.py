@@ -10,6 +10,7 @@ import pytest
 from colliding_keys import colliding
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 
@@ -124,13 +125,13 @@ ADAPTIVE_FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", DENSE_FAULTS.values(), ids=DENSE_FAULTS)
+@looped("fault", DENSE_FAULTS.values(), ids=DENSE_FAULTS)
 def test_malformed_dense_rows(fault: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"weight|key"):
         TrainedRows(4, {**dense_arrays(), **fault})
 
 
-@pytest.mark.parametrize("fault", ADAPTIVE_FAULTS.values(), ids=ADAPTIVE_FAULTS)
+@looped("fault", ADAPTIVE_FAULTS.values(), ids=ADAPTIVE_FAULTS)
 def test_malformed_adaptive_rows(fault: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"weight|key"):
         TrainedRows(4, {**adaptive_arrays(), **fault})
@@ -157,7 +158,7 @@ STATE_FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", STATE_FAULTS.values(), ids=STATE_FAULTS)
+@looped("fault", STATE_FAULTS.values(), ids=STATE_FAULTS)
 def test_malformed_states_of_a_training(fault: dict[str, Any]) -> None:
     rows = TrainingRows(4, adaptive=True)
     for key, column in ((3, 0), (3, 3), (5, 1), (9, 2), (9, 3)):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import DenseAverages, rows_by_key
 
 from spacy_structreg.learn.model_average import rounded_rows
@@ -129,7 +130,7 @@ def test_a_long_run(n_columns: int, adaptive: bool) -> None:
         assert (trained.weights(key) == twin.average(key).astype(np.float32)).all()
 
 
-@pytest.mark.parametrize("n_columns", [*range(1, 11), 16, 17, 300])
+@looped("n_columns", [*range(1, 11), 16, 17, 300])
 def test_growth_through_all_capacities(n_columns: int) -> None:
     rows = TrainingRows(n_columns, adaptive=True)
     n_rows = 20
@@ -203,8 +204,8 @@ def test_going_on_from_trained_weights(adaptive: bool) -> None:
     np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-@pytest.mark.parametrize("prune", [0.3, 1.0, 2.5])
+@looped("adaptive", [False, True])
+@looped("prune", [0.3, 1.0, 2.5])
 def test_small_means_are_dropped(adaptive: bool, prune: float) -> None:
     steps = long_recording(20)[:300]
     rows = TrainingRows(20, adaptive=adaptive)

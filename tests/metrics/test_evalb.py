@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -82,7 +83,7 @@ def test_crossing_brackets_worked_by_hand() -> None:
     assert scores.as_dict()["brackets_crossing"] == pytest.approx(4 / 3)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("phrases", "correct", "predicted", "crossing"),
     [
         ("S 0 5 2; NP 0 2 1; VP 2 4 2; PRT 3 4 3", 4, 4, 0),

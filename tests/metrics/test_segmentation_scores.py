@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.metrics.segmentation import (
     SegmentationScorer,
@@ -125,7 +126,7 @@ def test_sentences_are_added_one_by_one() -> None:
     assert scorer.scores() == SegmentationScores(3, 2, 1, 1, 0)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("gold", "predicted", "fault"),
     [
         (["ab", "c"], ["a", "bd"], r"sentence 1: .* offset 2 \('c' and 'd'\)"),

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.labeling import join_places
 from spacy_structreg.metrics.labeling.spans import SpanCounts, SpanScorer, SpanScores, score_spans
@@ -93,7 +94,7 @@ def test_worked_by_hand() -> None:
     assert list(scores.by_label) == sorted(scores.by_label)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("gold", "predicted", "correct"),
     [
         # A stray I begins a span: at the start, after O, after another label.
@@ -165,7 +166,7 @@ def test_joined_places_part_the_tokens(places: list[tuple[str, str]]) -> None:
             assert places[end][0] in "BSO" or places[end][1] != label
 
 
-@pytest.mark.parametrize(
+@looped(
     ("gold", "predicted", "fault"),
     [
         (["O"], ["O", "O"], "sentence 1: 2 predicted labels for 1 tokens"),

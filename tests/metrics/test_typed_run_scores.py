@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
-from spacy_structreg.metrics.typed_runs import has_right_runs
+from looped import looped
+from typed_run_cases import has_right_runs
 
 
 def bounds(marked: str) -> tuple[str, list[list[int]]]:
@@ -21,7 +21,7 @@ def bounds(marked: str) -> tuple[str, list[list[int]]]:
     return text, runs
 
 
-@pytest.mark.parametrize(
+@looped(
     ("marked", "words", "right", "right_as_part"),
     [
         ("重⟦35|kg⟧左", "重 35 kg 左", True, True),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,25 +12,21 @@ from typing import Any
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.constituents import ConstituencySentence
-from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.pipeline.constituents.constituency import StructregConstituency
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     Phrase,
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 TREES = """
 (IP (NP (PN 我)) (VP (VV 看) (NP (NN 书))) (PU 。))
@@ -127,15 +122,6 @@ def nlp() -> Language:
 # What is written ----------------------------------------------------------------------------------
 
 
-def test_trees_are_those_that_were_learned(nlp: Language) -> None:
-    for tree in GOLD:
-        doc = nlp(tagged_doc(nlp.vocab, tree))
-        assert read_phrases(doc) == phrases(tree)
-        assert not doc.has_annotation("DEP")
-        assert [token.is_sent_start for token in doc] == starts(tree)
-    assert nlp.get_pipe("constituency").labels == ("ADJP", "ADVP", "IP", "NP", "VP")
-
-
 def test_attributes_lead_through_the_trees() -> None:
     nlp = trained()
     doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
@@ -157,22 +143,6 @@ def test_attributes_that_are_taken() -> None:
     with pytest.raises(ValueError, match="labels is taken by another extension, or for another"):
         untrained()
     assert untrained(extension_prefix="tree_").get_pipe("constituency")
-
-
-def test_streams_and_empty_docs(nlp: Language) -> None:
-    docs = [tagged_doc(nlp.vocab, tree) for tree in GOLD]
-    docs[2:2] = [new_doc(nlp.vocab, []), new_doc(nlp.vocab, ["\n", " "])]
-    found = list(nlp.pipe(docs, batch_size=2))
-    assert [read_phrases(doc) for doc in found if doc.text.strip()] == list(map(phrases, GOLD))
-    assert [read_phrases(doc) for doc in found if not doc.text.strip()] == [[], []]
-    # A Doc may come twice.
-    assert [read_phrases(doc) for doc in nlp.pipe([docs[0], docs[0]])] == [phrases(GOLD[0])] * 2
-
-
-def test_processes(nlp: Language) -> None:
-    docs = [tagged_doc(nlp.vocab, tree) for tree in GOLD]
-    found = nlp.pipe(docs, n_process=2, batch_size=1)
-    assert [read_phrases(doc) for doc in found] == list(map(phrases, GOLD))
 
 
 def test_white_space_is_not_shown(nlp: Language) -> None:
@@ -382,24 +352,6 @@ def test_universal_tags_can_be_looked_at() -> None:
 # Training -----------------------------------------------------------------------------------------
 
 
-def test_training_is_that_of_the_estimator() -> None:
-    nlp = trained(passes=3)
-    parser = ConstituencyParser(seed=1)
-    parser.prepare(GOLD)
-    for _ in range(3):
-        parser.partial_fit(GOLD)
-    assert nlp.get_pipe("constituency").to_bytes() == parser.to_bytes()
-
-
-def test_the_loss_is_what_was_wrong() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.initialize(lambda: gold)
-    losses = [nlp.update(gold, losses={})["constituency"] for _ in range(8)]
-    assert losses[0] > 0
-    assert losses[-1] == 0
-
-
 def test_each_gold_sentence_is_learned_by_itself() -> None:
     nlp = untrained()
     gold = Example(tagged_doc(nlp.vocab, *GOLD), gold_doc(nlp.vocab, *GOLD))
@@ -454,28 +406,6 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
     assert "no word of the training corpus has a tag" in caplog.text
 
 
-def test_initialize_keeps_trained_weights() -> None:
-    nlp = trained(passes=2)
-    before = nlp.get_pipe("constituency").to_bytes()
-    nlp.initialize()
-    nlp.initialize(lambda: examples(nlp)[:1])
-    assert nlp.get_pipe("constituency").to_bytes() == before
-
-
-def test_labels_of_a_streamed_corpus() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.get_pipe("constituency").initialize(lambda: gold[:1], nlp=nlp)
-    with pytest.raises(ValueError, match=r"'constituency' cannot learn from a Doc: .*ADJP"):
-        nlp.update(gold[2:3])
-    whole = trained(passes=1).get_pipe("constituency").label_data
-    other = untrained()
-    gold = examples(other)
-    other.get_pipe("constituency").initialize(lambda: gold[:1], nlp=other, labels=whole)
-    other.update(gold)
-    assert other.get_pipe("constituency").labels == whole
-
-
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("constituency").model
     for settings, message in (
@@ -487,62 +417,3 @@ def test_settings_that_are_refused() -> None:
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"'c' is 'linear', none of .*Constituency"):
         StructregConstituency(Vocab(), Linear(), "c")
-
-
-def test_the_component_scores_what_it_writes() -> None:
-    nlp = trained()
-    figures = nlp.evaluate(examples(nlp))
-    assert figures["brackets_f"] == figures["brackets_complete"] == figures["head_acc"] == 1.0
-    assert nlp.config["training"]["score_weights"]["brackets_f"] == 1.0
-    other = trained(spans_key="trees", extension_prefix="tree_")
-    assert other.evaluate(examples(other))["brackets_f"] == 1.0
-
-
-# Files --------------------------------------------------------------------------------------------
-
-
-def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "pipeline")
-    folder = tmp_path / "pipeline" / "constituency"
-    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
-    loaded = ConstituencyParser.load(folder / MODEL_FILE)
-    assert loaded.predict(list(GOLD[0].words), list(GOLD[0].tags)).heads() == (1, ROOT, 1, 1)
-    sourced = spacy.blank("zh", vocab=nlp.vocab)
-    sourced.add_pipe("constituency", source=nlp)
-    for other in (
-        spacy.load(tmp_path / "pipeline"),
-        untrained().from_bytes(nlp.to_bytes()),
-        sourced,
-        pickle.loads(pickle.dumps(nlp)),
-    ):
-        doc = other(tagged_doc(other.vocab, GOLD[3]))
-        assert read_phrases(doc) == phrases(GOLD[3])
-        assert other.get_pipe("constituency").labels == nlp.get_pipe("constituency").labels
-    twin = nlp.get_pipe("constituency").model.copy()
-    assert twin.to_bytes() == nlp.get_pipe("constituency").model.to_bytes()
-
-
-def test_settings_travel_with_pickles() -> None:
-    settings: dict[str, Any] = {
-        "attribute": "pos",
-        "sentences": "punctuation",
-        "overwrite": True,
-        "spans_key": "trees",
-        "dependencies": "ctb",
-        "extension_prefix": "tree_",
-    }
-    pipe = pickle.loads(pickle.dumps(untrained(**settings).get_pipe("constituency")))
-    assert {name: getattr(pipe, name) for name in settings} == settings
-    assert pipe.cfg == {"spans_key": "trees"}
-
-
-def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
-    untrained().to_disk(tmp_path)
-    assert [path.name for path in (tmp_path / "constituency").iterdir()] == [UNTRAINED_MARK]
-    assert not spacy.load(tmp_path).get_pipe("constituency").estimator.is_trained
-
-
-def test_parsed_docs_are_saved(nlp: Language) -> None:
-    docs = [nlp(tagged_doc(nlp.vocab, tree)) for tree in GOLD]
-    found = DocBin().from_bytes(DocBin(docs=docs).to_bytes()).get_docs(Vocab())
-    assert [read_phrases(doc) for doc in found] == list(map(phrases, GOLD))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import spacy
 from joblib import parallel_config
+from looped import looped
 from made_up import TRAIN, tag_of
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -73,7 +74,7 @@ def annotated(factory: str, n_threads: int) -> list[bytes]:
     return [doc.to_bytes() for doc in docs]
 
 
-@pytest.mark.parametrize("factory", PIPES)
+@looped("factory", PIPES)
 def test_docs_are_the_same_to_the_byte(factory: str, elsewhere: dict[str, Any]) -> None:
     expected = annotated(factory, 1)
     assert annotated(factory, 2) == expected

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.evaluation import evaluate_docs
 from spacy_structreg.pipeline.pipeline_correction import correct_pipeline
@@ -213,21 +211,6 @@ def test_other_tokenizers_may_hold_the_model(nlp: Language) -> None:
 # Gold --------------------------------------------------------------------------------------------
 
 
-def test_an_update_is_a_pass_of_the_estimator() -> None:
-    """Sentences of a Doc are examples of their own."""
-    nlp = blank()
-    docs = [
-        parsed_doc(nlp.vocab, first, second)
-        for first, second in zip(TRAIN[:20:2], TRAIN[1:20:2], strict=True)
-    ]
-    nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
-    nlp.tokenizer.update(docs)
-    model = WordJointParser(seed=7, beam=4)
-    model.prepare(map(gold_tree, TRAIN[:20]))
-    model.partial_fit(list(map(gold_tree, TRAIN[:20])))
-    assert nlp.tokenizer.model.to_bytes() == model.to_bytes()
-
-
 def test_a_model_of_many_roots_learns_from_whole_texts() -> None:
     nlp = blank(many_roots=True, sentences="doc")
     doc = parsed_doc(nlp.vocab, *TRAIN[:3])
@@ -257,14 +240,6 @@ def test_gold_docs_without_trees_or_tags_are_an_error(
     untrained = blank()
     with pytest.raises(ValueError, match=message):
         untrained.initialize(lambda: [Example(untrained.make_doc("老师好"), doc)])
-
-
-@pytest.mark.parametrize("is_trained", [True, False])
-def test_initialize_without_examples(is_trained: bool, nlp: Language) -> None:
-    pipeline = nlp if is_trained else blank()
-    before = pipeline.tokenizer.to_bytes()
-    pipeline.initialize()
-    assert pipeline.tokenizer.to_bytes() == before
 
 
 def test_a_model_that_does_not_parse_is_refused() -> None:
@@ -345,31 +320,6 @@ def test_commands_score_trees_of_text_and_no_gold_words() -> None:
 
 
 # Saving ------------------------------------------------------------------------------------------
-
-
-def by_bytes(nlp: Language, folder: Path) -> Language:
-    other = blank()
-    other.add_pipe("structreg_joint_parser")
-    return other.from_bytes(nlp.to_bytes())
-
-
-def by_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def by_pickle(nlp: Language, folder: Path) -> Language:
-    return pickle.loads(pickle.dumps(nlp))
-
-
-@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle])
-def test_a_copy_parses_alike(
-    way: Callable[[Language, Path], Language], nlp: Language, tmp_path: Path
-) -> None:
-    nlp.tokenizer.user_words.add("雨伞", "NR")
-    kept = way(nlp, tmp_path)
-    assert kept.tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
-    assert [tree(kept(text)) for text in TEXTS] == [tree(nlp(text)) for text in TEXTS]
 
 
 def test_trees_are_read_back_as_gold() -> None:

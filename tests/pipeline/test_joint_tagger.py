@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,12 +23,10 @@ from pipeline.made_up import (
     with_tags,
 )
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
 from universal_tags import universal_tag
 
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 TRAINED = trained_joint()
@@ -155,14 +152,6 @@ def test_tags_that_the_model_does_not_know_are_refused(nlp: Language) -> None:
 # Gold --------------------------------------------------------------------------------------------
 
 
-def test_an_update_is_a_pass_of_the_estimator() -> None:
-    model = CharacterJointTagger(seed=7)
-    model.prepare(map(with_tags, TRAIN))
-    for _ in range(5):
-        model.partial_fit(list(map(with_tags, TRAIN)))
-    assert TRAINED.tokenizer.model.to_bytes() == model.to_bytes()
-
-
 def test_initialize_sees_the_tags_of_the_whole_corpus() -> None:
     nlp = blank()
     docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
@@ -170,19 +159,6 @@ def test_initialize_sees_the_tags_of_the_whole_corpus() -> None:
     nlp.tokenizer.update(docs[:1])
     tags = {tag for words in TRAIN for _, tag in with_tags(words)}
     assert tags == set(nlp.tokenizer.model.tags)
-
-
-@pytest.mark.parametrize("is_trained", [True, False])
-def test_initialize_without_examples(is_trained: bool) -> None:
-    """What spaCy makes up then has no tags, and is nothing to learn from."""
-    nlp = trained_joint(1) if is_trained else blank()
-    before = nlp.tokenizer.to_bytes()
-    nlp.initialize()
-    assert nlp.tokenizer.to_bytes() == before
-    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN[:3]]
-    nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
-    nlp.tokenizer.update(docs)
-    assert nlp.tokenizer.model.is_trained
 
 
 def test_gold_docs_without_tags_are_an_error(nlp: Language) -> None:
@@ -217,45 +193,6 @@ def test_a_segmenter_may_hold_a_model_that_tags(tmp_path: Path) -> None:
         figures = pipeline.evaluate(examples)
         assert figures["seg_f"] == 1.0
         assert "joint_f" not in figures
-
-
-# Saving ------------------------------------------------------------------------------------------
-
-
-def by_bytes(nlp: Language, folder: Path) -> Language:
-    return blank().from_bytes(nlp.to_bytes())
-
-
-def by_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def by_pickle(nlp: Language, folder: Path) -> Language:
-    return pickle.loads(pickle.dumps(nlp))
-
-
-def by_copy_from_base_model(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    other = blank()
-    spacy.registry.callbacks.get("spacy.copy_from_base_model.v1")(tokenizer=str(folder))(other)
-    return other
-
-
-@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
-def test_a_copy_tags_alike(
-    way: Callable[[Language, Path], Language], nlp: Language, tmp_path: Path
-) -> None:
-    nlp.tokenizer.user_words.add("雨伞", "NR")
-    kept = way(nlp, tmp_path)
-    assert kept.tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
-    assert [pairs(kept(text)) for text in TEXTS] == [pairs(nlp(text)) for text in TEXTS]
-
-
-def test_docbin(tmp_path: Path) -> None:
-    DocBin(docs=list(TRAINED.pipe(TEXTS))).to_disk(tmp_path / "docs.spacy")
-    docs = DocBin().from_disk(tmp_path / "docs.spacy").get_docs(Vocab())
-    assert list(map(pairs, docs)) == list(map(with_tags, DEV))
 
 
 # Universal tags ----------------------------------------------------------------------------------

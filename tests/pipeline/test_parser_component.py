@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 from spacy import displacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.pipeline.dependencies.parser import StructregParser
 from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.documents import dependency_sentences
-from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 # Words, tags, heads (of the root itself, as spaCy has it) and labels.
 GOLD = [
@@ -97,15 +94,6 @@ def nlp() -> Language:
 # What is written ----------------------------------------------------------------------------------
 
 
-def test_trees_are_those_that_were_learned(nlp: Language) -> None:
-    for row in GOLD:
-        doc = nlp(tagged_doc(nlp.vocab, row))
-        assert tree(doc) == expected(row)
-        assert [token.is_sent_start for token in doc] == [i == 0 for i in range(len(doc))]
-        assert doc.has_annotation("DEP", require_complete=True)
-    assert nlp.get_pipe("parser").labels == ("advmod", "amod", "nsubj", "obj", "punct")
-
-
 def test_the_other_system() -> None:
     nlp = trained(model={"system": "arc_standard", "beam": 4})
     parser = nlp.get_pipe("parser").estimator
@@ -118,22 +106,6 @@ def test_without_labels_roots_are_called_as_spacy_calls_them() -> None:
     nlp = trained(model={"labeled": False})
     doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
     assert tree(doc) == [(1, "dep"), (1, "ROOT"), (1, "dep"), (1, "dep")]
-
-
-def test_streams_and_empty_docs(nlp: Language) -> None:
-    docs = [tagged_doc(nlp.vocab, row) for row in GOLD]
-    docs[2:2] = [new_doc(nlp.vocab, []), new_doc(nlp.vocab, ["\n"])]
-    found = list(nlp.pipe(docs, batch_size=2))
-    assert [tree(doc) for doc in found if len(doc) > 1] == [expected(row) for row in GOLD]
-    assert [(token.head.i, token.dep_) for token in found[3]] == [(0, "ROOT")]
-    # A Doc may come twice.
-    assert [tree(doc) for doc in nlp.pipe([docs[0], docs[0]])] == [expected(GOLD[0])] * 2
-
-
-def test_processes(nlp: Language) -> None:
-    docs = [tagged_doc(nlp.vocab, row) for row in GOLD]
-    found = nlp.pipe(docs, n_process=2, batch_size=1)
-    assert [tree(doc) for doc in found] == [expected(row) for row in GOLD]
 
 
 def test_white_space_hangs_on_the_token_before_it(nlp: Language) -> None:
@@ -268,14 +240,6 @@ def test_trees_that_are_there_are_not_cut() -> None:
     assert tree(doc)[1] == (7, "ccomp")
 
 
-def test_an_untrained_parser_writes_nothing() -> None:
-    nlp = untrained()
-    nlp.initialize()
-    doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
-    assert not doc.has_annotation("DEP")
-    assert nlp.get_pipe("parser").labels == ()
-
-
 @pytest.mark.parametrize("attribute", ["tag", "pos"])
 def test_tags_that_are_looked_at(attribute: str) -> None:
     """Words that the model has never seen, so that the tags alone can tell."""
@@ -309,25 +273,6 @@ def test_displacy_draws_the_tree(nlp: Language) -> None:
 def as_sentence(row: Rows) -> Sentence:
     heads = tuple(ROOT if head == i else head for i, head in enumerate(row[2]))
     return Sentence(tuple(row[0].split()), tuple(row[1].split()), heads, tuple(row[3].split()))
-
-
-def test_training_is_that_of_the_estimator() -> None:
-    nlp = trained(passes=3)
-    gold = list(map(as_sentence, GOLD))
-    parser = DependencyParser(seed=1)
-    parser.prepare(gold)
-    for _ in range(3):
-        parser.partial_fit(gold)
-    assert nlp.get_pipe("parser").to_bytes() == parser.to_bytes()
-
-
-def test_the_loss_is_what_was_wrong() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.initialize(lambda: gold)
-    losses = [nlp.update(gold, losses={})["parser"] for _ in range(8)]
-    assert losses[0] > 0
-    assert losses[-1] == 0
 
 
 def test_each_gold_sentence_is_learned_by_itself() -> None:
@@ -405,28 +350,6 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
     assert not caplog.text
 
 
-def test_initialize_keeps_trained_weights() -> None:
-    nlp = trained(passes=2)
-    before = nlp.get_pipe("parser").to_bytes()
-    nlp.initialize()
-    nlp.initialize(lambda: examples(nlp)[:1])
-    assert nlp.get_pipe("parser").to_bytes() == before
-
-
-def test_labels_of_a_streamed_corpus() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.get_pipe("parser").initialize(lambda: gold[:1], nlp=nlp)
-    with pytest.raises(ValueError, match=r"'parser' cannot learn from a Doc: the label 'amod' is"):
-        nlp.update(gold[2:3])
-    other = untrained()
-    gold = examples(other)
-    whole = trained(passes=1).get_pipe("parser").label_data
-    other.get_pipe("parser").initialize(lambda: gold[:1], nlp=other, labels=whole)
-    other.update(gold)
-    assert other.get_pipe("parser").labels == whole
-
-
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("parser").model
     for settings, message in (
@@ -502,13 +425,6 @@ def test_figures_on_other_words(nlp: Language) -> None:
     assert figures["las_f"] == 4 / 7
 
 
-def test_the_component_scores_what_it_writes(nlp: Language) -> None:
-    figures = nlp.evaluate(examples(nlp))
-    assert figures["dep_las"] == figures["dep_complete"] == 1.0
-    weights = nlp.config["training"]["score_weights"]
-    assert weights["dep_las"] == weights["las_f"] > 0
-
-
 def test_white_space_is_passed_over_in_trees() -> None:
     vocab = Vocab()
     doc = new_doc(
@@ -527,46 +443,3 @@ def test_white_space_is_passed_over_in_trees() -> None:
     assert whole.heads == (1, ROOT, ROOT)
     cut = dependency_sentences(doc, [1, 2])
     assert [sentence.heads for sentence in cut] == [(None,), (ROOT, ROOT)]
-
-
-# Files --------------------------------------------------------------------------------------------
-
-
-def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "pipeline")
-    folder = tmp_path / "pipeline" / "parser"
-    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
-    loaded = DependencyParser.load(folder / MODEL_FILE)
-    assert loaded.predict(GOLD[0][0].split(), GOLD[0][1].split()).heads == (1, ROOT, 1, 1)
-    sourced = spacy.blank("zh", vocab=nlp.vocab)
-    sourced.add_pipe("parser", source=nlp)
-    for other in (
-        spacy.load(tmp_path / "pipeline"),
-        untrained().from_bytes(nlp.to_bytes()),
-        sourced,
-        pickle.loads(pickle.dumps(nlp)),
-    ):
-        assert tree(other(tagged_doc(other.vocab, GOLD[3]))) == expected(GOLD[3])
-        assert other.get_pipe("parser").labels == nlp.get_pipe("parser").labels
-    twin = nlp.get_pipe("parser").model.copy()
-    assert twin.to_bytes() == nlp.get_pipe("parser").model.to_bytes()
-
-
-def test_settings_travel_with_pickles() -> None:
-    nlp = untrained(attribute="pos", sentences="punctuation", overwrite=False)
-    parser = pickle.loads(pickle.dumps(nlp.get_pipe("parser")))
-    assert (parser.attribute, parser.sentences, parser.overwrite) == ("pos", "punctuation", False)
-    parser = untrained(overwrite="labels").get_pipe("parser")
-    assert pickle.loads(pickle.dumps(parser)).overwrite == "labels"
-
-
-def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
-    untrained().to_disk(tmp_path)
-    assert [path.name for path in (tmp_path / "parser").iterdir()] == [UNTRAINED_MARK]
-    assert not spacy.load(tmp_path).get_pipe("parser").estimator.is_trained
-
-
-def test_parsed_docs_are_saved(nlp: Language) -> None:
-    docs = [nlp(tagged_doc(nlp.vocab, row)) for row in GOLD]
-    found = DocBin().from_bytes(DocBin(docs=docs).to_bytes()).get_docs(Vocab())
-    assert [tree(doc) for doc in found] == [expected(row) for row in GOLD]

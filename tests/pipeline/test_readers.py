@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import srsly
+from looped import looped
 from pipeline.made_up import DEV, gold_doc, tokens, trained, untrained
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -252,7 +253,7 @@ def refused(path: Path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize(
+@looped(
     "damage",
     [
         lambda data: b"",
@@ -283,7 +284,7 @@ def test_every_prefix_of_a_corpus_is_refused(tmp_path: Path) -> None:
 
 
 # spaCy's own errors would name neither file nor fault.
-@pytest.mark.parametrize(
+@looped(
     ("field", "value"),
     [
         ("attrs", []),

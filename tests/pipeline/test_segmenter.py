@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import copy
-import pickle
-import re
-from collections.abc import Callable
 from itertools import chain, islice, repeat
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +11,15 @@ import spacy
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, sentences, tokens
+from looped import looped
+from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, tokens
 from pipeline.made_up import trained as make_trained
 from pipeline.made_up import untrained as make_untrained
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 from spacy.util import fix_random_seed, get_words_and_spaces
 
-from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.pipeline.doc_tokens import WordHashes
-from spacy_structreg.pipeline.segmentation.segmenter import Segmenter
 
 TRAINED = make_trained()
 UNTRAINED = make_untrained()
@@ -81,7 +75,7 @@ def test_white_space_stands_as_spacy_has_it(nlp: Language, text: str) -> None:
     assert parts(doc) == [(w, " " * s) for w, s in zip(expected, spaces, strict=True)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         ("", []),
@@ -234,183 +228,7 @@ def test_words_of_a_zone_that_has_ended_are_made_again(nlp: Language) -> None:
     assert all(token.text in nlp.tokenizer.vocab.strings for doc in docs for token in doc)
 
 
-# Saving -------------------------------------------------------------------------------------------
-
-
-def by_bytes(nlp: Language, folder: Path) -> Segmenter:
-    return make_untrained().tokenizer.from_bytes(nlp.tokenizer.to_bytes())
-
-
-def by_disk(nlp: Language, folder: Path) -> Segmenter:
-    nlp.tokenizer.to_disk(folder / "tokenizer")
-    return make_untrained().tokenizer.from_disk(folder / "tokenizer")
-
-
-def by_pickle(nlp: Language, folder: Path) -> Segmenter:
-    return pickle.loads(pickle.dumps(nlp.tokenizer))
-
-
-def by_deepcopy(nlp: Language, folder: Path) -> Segmenter:
-    return copy.deepcopy(nlp.tokenizer)
-
-
-def by_pipeline_bytes(nlp: Language, folder: Path) -> Segmenter:
-    return make_untrained().from_bytes(nlp.to_bytes()).tokenizer
-
-
-def by_pipeline_folder(nlp: Language, folder: Path) -> Segmenter:
-    nlp.to_disk(folder)
-    loaded = spacy.load(folder)
-    assert loaded.tokenizer.vocab is loaded.vocab
-    return loaded.tokenizer
-
-
-def by_pipeline_pickle(nlp: Language, folder: Path) -> Segmenter:
-    loaded = pickle.loads(pickle.dumps(nlp))
-    assert loaded.tokenizer.vocab is loaded.vocab
-    return loaded.tokenizer
-
-
-WAYS = [
-    by_bytes,
-    by_disk,
-    by_pickle,
-    by_deepcopy,
-    by_pipeline_bytes,
-    by_pipeline_folder,
-    by_pipeline_pickle,
-]
-
-
-@both
-@pytest.mark.parametrize("way", WAYS)
-def test_a_copy_segments_alike(
-    nlp: Language, way: Callable[[Language, Path], Segmenter], tmp_path: Path
-) -> None:
-    loaded = way(nlp, tmp_path)
-    assert loaded is not nlp.tokenizer
-    assert loaded.model.is_trained == nlp.tokenizer.model.is_trained
-    assert [tokens(loaded(text)) for text in TEXTS] == [tokens(nlp(text)) for text in TEXTS]
-    assert loaded.to_bytes() == weights(nlp)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_copy_is_trained_on_its_own(
-    nlp: Language, way: Callable[[Language, Path], Segmenter], tmp_path: Path
-) -> None:
-    before = weights(nlp)
-    loaded = way(nlp, tmp_path)
-    # The opposite of what was learned, so that there is something to learn.
-    loaded.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
-    assert loaded.to_bytes() != before
-    assert weights(nlp) == before
-    assert [tokens(nlp(text)) for text in TEXTS] == DEV
-
-
-def test_settings_travel_with_the_model() -> None:
-    block = {"templates": "c0|c-1c0|t-1t0", "types": None, "half_width": False, "sentences": "doc"}
-    config = copy.deepcopy(CONFIG)
-    config["nlp"]["tokenizer"]["model"].update(block)
-    source = spacy.blank("zh", config=config)
-    source.tokenizer.update([gold_doc(source.vocab, words) for words in TRAIN])
-    model = make_untrained().tokenizer.from_bytes(source.tokenizer.to_bytes()).model
-    assert model.templates == ("c0", "c-1c0", "t-1t0")
-    assert (model.types, model.half_width, model.sentences) == (None, False, "doc")
-
-
-def test_a_pipeline_is_saved_over_its_own_folder(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    before = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
-    loaded = spacy.load(tmp_path)
-    other = spacy.load(tmp_path)
-    loaded.to_disk(tmp_path)
-    assert (tmp_path / "tokenizer" / MODEL_FILE).read_bytes() == before
-    assert [tokens(loaded(text)) for text in TEXTS] == DEV
-    loaded.tokenizer.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
-    loaded.to_disk(tmp_path)
-    after = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
-    assert after == loaded.tokenizer.model.to_bytes() != before
-    assert weights(spacy.load(tmp_path)) == weights(loaded)
-    # Who loaded the folder before still has what was in it.
-    assert other.tokenizer.model.to_bytes() == before
-    assert sorted(path.name for path in (tmp_path / "tokenizer").iterdir()) == [MODEL_FILE]
-
-
-def test_a_folder_holds_what_was_saved_last(nlp: Language, tmp_path: Path) -> None:
-    folder = tmp_path / "tokenizer"
-    for pipeline in (UNTRAINED, nlp, UNTRAINED, nlp):
-        pipeline.tokenizer.to_disk(folder)
-        loaded = make_untrained().tokenizer.from_disk(folder)
-        assert loaded.to_bytes() == weights(pipeline)
-        assert len(list(folder.iterdir())) == 1
-
-
-def test_a_missing_model_file_is_named(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    (tmp_path / "tokenizer" / MODEL_FILE).unlink()
-    message = f"{re.escape(str(tmp_path / 'tokenizer'))}: the model file {MODEL_FILE} is missing"
-    with pytest.raises(ValueError, match=message):
-        spacy.load(tmp_path)
-    (tmp_path / "tokenizer").rmdir()
-    with pytest.raises(ValueError, match=message):
-        spacy.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: data[:7],
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:-1],
-        lambda data: data + b"\0",
-        lambda data: b"\x80\x04]q\x00." + data[6:],
-        lambda data: data[:8] + b"\x63" + data[9:],
-        lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
-        lambda data: data[:-9] + bytes([data[-9] ^ 128]) + data[-8:],
-    ],
-    ids=["empty", "magic", "half", "short", "long", "pickle", "version", "header", "array"],
-)
-def test_a_damaged_model_file_is_named(
-    damage: Callable[[bytes], bytes], nlp: Language, tmp_path: Path
-) -> None:
-    nlp.to_disk(tmp_path)
-    file = tmp_path / "tokenizer" / MODEL_FILE
-    damaged = damage(file.read_bytes())
-    file.write_bytes(damaged)
-    with pytest.raises(ValueError, match=re.escape(str(file))):
-        spacy.load(tmp_path)
-    # A tokenizer that was asked to load it is what it was before.
-    before = weights(nlp)
-    with pytest.raises(ValueError, match=re.escape(str(file))):
-        nlp.tokenizer.from_disk(tmp_path / "tokenizer")
-    assert weights(nlp) == before
-    if damaged:
-        with pytest.raises(ValueError, match="model"):
-            nlp.tokenizer.from_bytes(damaged)
-        assert weights(nlp) == before
-
-
 # Initialization -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lang", ["zh", "xx"])
-@pytest.mark.parametrize("with_examples", [False, True])
-def test_initialize_keeps_the_weights(lang: str, with_examples: bool) -> None:
-    nlp = make_trained(lang)
-    before = weights(nlp)
-    examples = [Example(nlp.make_doc(t), gold_doc(nlp.vocab, list(t))) for t in TEXTS]
-    nlp.initialize((lambda: examples) if with_examples else None)
-    assert weights(nlp) == before
-    assert [tokens(nlp(text)) for text in TEXTS] == DEV
-
-
-@pytest.mark.parametrize("lang", ["zh", "xx"])
-def test_initialize_leaves_an_untrained_tokenizer_untrained(lang: str) -> None:
-    nlp = make_untrained(lang)
-    nlp.initialize()
-    assert not nlp.tokenizer.model.is_trained
-    assert tokens(nlp("x y z")) == ["x", "y", "z"]
 
 
 def test_a_pkuseg_model_is_an_error() -> None:
@@ -430,15 +248,6 @@ def test_what_chinese_configs_say_of_pkuseg_by_default_is_accepted(user_dict: st
     assert tokens(nlp(TEXTS[0])) == DEV[0]
 
 
-def test_the_settings_of_a_config_reach_the_model() -> None:
-    config = copy.deepcopy(CONFIG)
-    block = {"skip_bigram": True, "types": "g10", "half_width": False, "sentences": "doc"}
-    config["nlp"]["tokenizer"]["model"].update(block, seed=5)
-    model = spacy.blank("zh", config=config).tokenizer.model
-    assert (model.types, model.half_width, model.sentences, model.seed) == ("g10", False, "doc", 5)
-    assert set(model.templates) - set(UNTRAINED.tokenizer.model.templates) == {"c-1c+1"}
-
-
 def test_without_a_seed_that_of_the_process_decides() -> None:
     config = copy.deepcopy(CONFIG)
     config["nlp"]["tokenizer"]["model"]["seed"] = None
@@ -447,11 +256,6 @@ def test_without_a_seed_that_of_the_process_decides() -> None:
         fix_random_seed(seed)
         seeds.append(spacy.blank("zh", config=config).tokenizer.model.seed)
     assert seeds[0] == seeds[1] != seeds[2]
-
-
-def test_one_seed_gives_one_model() -> None:
-    assert weights(make_trained()) == weights(TRAINED)
-    assert sentences(5, seed=1) != sentences(5, seed=0)
 
 
 # Conditional random fields ------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import re
 from collections.abc import Iterator, Sequence
@@ -24,13 +23,11 @@ from thinc.api import Linear
 
 from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.labeling import spans_of
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.pipeline.labeling.labeling_scorer import score_labeling
 from spacy_structreg.pipeline.labeling.sequence_labeler import StructregSequenceLabeler
 from spacy_structreg.pipeline.labeling.sequence_labeler_model import create_gazetteers
-from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 # Words, their tags, and the entities in them.
 GOLD = [
@@ -173,14 +170,6 @@ def test_attributes_of_tokens(attribute: str) -> None:
         [Example(words_doc(nlp.vocab, WORDS[0]), nlp(words_doc(nlp.vocab, WORDS[0])))]
     )
     assert figures["label_acc"] == 1.0
-
-
-def test_streams_are_labeled_like_docs(nlp: Language) -> None:
-    sentences = [*WORDS, [], ["Veldau"]]
-    one_by_one = [ents(nlp(words_doc(nlp.vocab, words))) for words in sentences]
-    assert one_by_one[:5] == [*SPANS, []]
-    docs = [words_doc(nlp.vocab, words) for words in sentences]
-    assert [ents(doc) for doc in nlp.pipe(docs, batch_size=2)] == one_by_one
 
 
 def test_white_space_is_not_seen() -> None:
@@ -433,22 +422,6 @@ def test_other_words_than_the_reference_has() -> None:
 # Training -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learning", [None, PERCEPTRON])
-def test_training_is_that_of_the_estimator(learning: Any) -> None:
-    nlp = trained(passes=3, model={"learning": learning})
-    estimator = nlp.get_pipe("ner").estimator
-    by_hand = SequenceLabeler(seed=1, learning=estimator.learning)
-    rows = [
-        [(token.text, f"{token.ent_iob_}-{token.ent_type_}".removesuffix("-")) for token in doc]
-        for doc in (gold_doc(nlp.vocab, i) for i in range(len(GOLD)))
-    ]
-    by_hand.prepare(rows)
-    compiled = by_hand.compile(rows)
-    for _ in range(3):
-        by_hand.learn(compiled)
-    assert nlp.get_pipe("ner").to_bytes() == by_hand.to_bytes()
-
-
 def test_entities_that_are_known_in_part(caplog: pytest.LogCaptureFixture) -> None:
     """A sentence with a token of which nothing is known is not learned from; others are."""
     nlp = untrained()
@@ -496,30 +469,6 @@ def test_spans_beyond_a_sentence_and_spans_that_overlap() -> None:
         nlp.initialize(lambda: [Example(doc.copy(), doc)])
     del doc.spans["chunks"]
     assert pipe.gold(Example(doc.copy(), doc)) == ([], 2)
-
-
-def test_initialize_keeps_trained_weights() -> None:
-    nlp = trained(passes=2)
-    before = nlp.get_pipe("ner").to_bytes()
-    nlp.initialize()
-    nlp.initialize(lambda: examples(nlp)[:1])
-    assert nlp.get_pipe("ner").to_bytes() == before
-
-
-def test_labels_of_a_streamed_corpus() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    ner = nlp.get_pipe("ner")
-    ner.initialize(lambda: gold[2:3], nlp=nlp)
-    with pytest.raises(ValueError, match=r"'ner' cannot learn from a Doc: the label 'B-PER' does"):
-        nlp.update(gold[:1])
-    other = untrained()
-    gold = examples(other)
-    other.get_pipe("ner").initialize(lambda: gold[2:3], nlp=other, labels=LABELS)
-    other.update(gold)
-    assert list(other.get_pipe("ner").labels) == LABELS
-    with pytest.raises(ValueError, match=r"'PER' is no label of this scheme"):
-        untrained().get_pipe("ner").initialize(lambda: gold, labels=["PER"])
 
 
 def test_settings_that_are_refused() -> None:
@@ -682,48 +631,7 @@ def test_accuracy_of_labels() -> None:
     assert score_labeling([Example(found, gold)], attribute="tag") == {"label_acc": 0.5}
 
 
-def test_the_component_scores_what_it_writes() -> None:
-    nlp = trained()
-    assert nlp.evaluate(examples(nlp))["ents_f"] == 1.0
-    weights = nlp.config["training"]["score_weights"]
-    assert weights["ents_f"] == weights["label_acc"] > 0
-    spans = untrained(attribute="spans", spans_key="np")
-    train(spans, examples(spans, "np"))
-    assert spans.evaluate(examples(spans, "np"))["ents_f"] == 1.0
-
-
 # Files --------------------------------------------------------------------------------------------
-
-
-def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "pipeline")
-    folder = tmp_path / "pipeline" / "ner"
-    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
-    labels = SequenceLabeler.load(folder / MODEL_FILE).predict(WORDS[2])
-    assert labels == ["O", "O", "O", "B-LOC", "I-LOC", "O", "O", "O"]
-    sourced = spacy.blank("zh", vocab=nlp.vocab)
-    sourced.add_pipe("ner", source=nlp)
-    for other in (
-        spacy.load(tmp_path / "pipeline"),
-        untrained().from_bytes(nlp.to_bytes()),
-        sourced,
-        pickle.loads(pickle.dumps(nlp)),
-    ):
-        assert ents(other(words_doc(other.vocab, WORDS[1]))) == SPANS[1]
-        assert other.get_pipe("ner").labels == nlp.get_pipe("ner").labels
-    # Saved over itself, and trained on, the files do not disturb each other.
-    loaded = spacy.load(tmp_path / "pipeline")
-    loaded.update(examples(loaded))
-    loaded.to_disk(tmp_path / "pipeline")
-    again = spacy.load(tmp_path / "pipeline")
-    assert again.get_pipe("ner").to_bytes() == loaded.get_pipe("ner").to_bytes()
-
-
-def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
-    untrained().to_disk(tmp_path)
-    assert [path.name for path in (tmp_path / "ner").iterdir()] == [UNTRAINED_MARK]
-    assert not spacy.load(tmp_path).get_pipe("ner").estimator.is_trained
-    assert untrained().get_pipe("ner").to_bytes() == b""
 
 
 def test_models_that_do_not_go_with_the_component(nlp: Language, tmp_path: Path) -> None:
@@ -737,16 +645,6 @@ def test_models_that_do_not_go_with_the_component(nlp: Language, tmp_path: Path)
     (tmp_path / "ner" / MODEL_FILE).write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=MODEL_FILE):
         untrained().get_pipe("ner").from_disk(tmp_path / "ner")
-
-
-def test_models_are_copied_apart(nlp: Language) -> None:
-    model = nlp.get_pipe("ner").model
-    twin = model.copy()
-    assert twin.to_bytes() == model.to_bytes()
-    assert twin.shims[0].estimator is not model.shims[0].estimator
-    assert copy.deepcopy(nlp.get_pipe("ner")).labels == nlp.get_pipe("ner").labels
-    with nlp.use_params({}):
-        assert ents(nlp(words_doc(nlp.vocab, WORDS[0]))) == SPANS[0]
 
 
 def test_two_labelers_beside_spacys_own_components(nlp: Language) -> None:

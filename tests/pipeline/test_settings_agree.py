@@ -15,6 +15,7 @@ import pytest
 from confection import Config
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from spacy.util import registry
 
 from spacy_structreg.estimators.model_ensemble import ModelEnsemble
@@ -105,7 +106,7 @@ def test_headers(name: str) -> None:
             model.SETTINGS.from_dict({k: v for k, v in written.items() if k != key})
 
 
-@pytest.mark.parametrize("name", [*REGISTERED, "Learning", "LogLinear"])
+@looped("name", [*REGISTERED, "Learning", "LogLinear"])
 def test_registered_functions(name: str) -> None:
     settings = CLASSES[name]
     parameters = inspect.signature(function(name)).parameters
@@ -116,7 +117,7 @@ def test_registered_functions(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", REGISTERED)
+@looped("name", REGISTERED)
 def test_config_blocks(name: str) -> None:
     model = REGISTERED[name]
     text = config_block("part.model", model)
@@ -166,7 +167,7 @@ def test_wrong_values(name: str) -> None:
                 settings(**{key: value})
 
 
-@pytest.mark.parametrize("name", TRAINED)
+@looped("name", TRAINED)
 def test_wrong_values_in_headers_and_configs(name: str) -> None:
     model = TRAINED[name]
     written = model().settings.as_dict()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 from spacy_structreg.pipeline.tagging.tagger import StructregTagger
 from spacy_structreg.pipeline.tagging.tagging_scorer import score_tags
 
@@ -102,14 +97,6 @@ def test_attributes(attribute: str) -> None:
     assert labels == tuple(sorted(expected[attribute]))
 
 
-def test_streams_are_tagged_like_docs(nlp: Language) -> None:
-    sentences = [*WORDS, [], ["字"]]
-    one_by_one = [tags(nlp(words_doc(nlp, words))) for words in sentences]
-    assert one_by_one == [*TAGS, [], ["NN"]]
-    docs = [words_doc(nlp, words) for words in sentences]
-    assert [tags(doc) for doc in nlp.pipe(docs, batch_size=2)] == one_by_one
-
-
 @pytest.mark.parametrize("attribute", ["tag", "both"])
 def test_white_space_has_the_tag_of_spacy(attribute: str) -> None:
     nlp = trained(attribute=attribute)
@@ -152,44 +139,7 @@ def test_sentences_are_tagged_by_themselves() -> None:
     assert tags(parted) == estimator.predict(WORDS[0]) + estimator.predict(WORDS[3])
 
 
-def test_an_untrained_tagger_writes_nothing() -> None:
-    nlp = untrained()
-    nlp.initialize()
-    assert tags(nlp(words_doc(nlp, WORDS[0]))) == [""] * 4
-    # spaCy hands out a Doc of its own if there are no examples.
-    assert nlp.get_pipe("tagger").labels == ()
-
-
 # Training -----------------------------------------------------------------------------------------
-
-
-def test_the_loss_is_what_was_wrong() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.initialize(lambda: gold)
-    losses = [nlp.update(gold, losses={})["tagger"] for _ in range(12)]
-    assert losses[0] > 5
-    assert losses[-1] < losses[0] / 2
-
-
-def test_training_is_that_of_the_estimator() -> None:
-    nlp = trained(passes=3)
-    pairs = [
-        list(zip(words, labels, strict=True)) for words, labels in zip(WORDS, TAGS, strict=True)
-    ]
-    tagger = Tagger(seed=1)
-    tagger.prepare(pairs)
-    for _ in range(3):
-        tagger.partial_fit(pairs)
-    assert nlp.get_pipe("tagger").to_bytes() == tagger.to_bytes()
-
-
-def test_initialize_keeps_trained_weights() -> None:
-    nlp = trained(passes=2)
-    before = nlp.get_pipe("tagger").to_bytes()
-    nlp.initialize()
-    nlp.initialize(lambda: examples(nlp, tags=["X"] * 4))
-    assert nlp.get_pipe("tagger").to_bytes() == before
 
 
 def test_sentences_without_tags_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
@@ -247,21 +197,6 @@ def test_of_two_tags_both_must_be_known() -> None:
     assert n_others == 0
 
 
-def test_labels_of_a_streamed_corpus() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    tagger = nlp.get_pipe("tagger")
-    tagger.initialize(lambda: gold[:1], nlp=nlp)
-    with pytest.raises(ValueError, match=r"'tagger' cannot learn from a Doc: the tag 'NR' is none"):
-        nlp.update(gold[2:3])
-    other = untrained()
-    whole = trained(passes=1).get_pipe("tagger").label_data
-    gold = examples(other)
-    other.get_pipe("tagger").initialize(lambda: gold[:1], nlp=other, labels=whole)
-    other.update(gold)
-    assert other.get_pipe("tagger").labels == whole
-
-
 def test_settings_that_are_refused() -> None:
     with pytest.raises(ValueError, match="'lemma' is not"):
         untrained(attribute="lemma")
@@ -311,64 +246,3 @@ def test_spans_on_other_words(nlp: Language) -> None:
     joined = words_doc(nlp, ["我看书", "。"], tags=["NN", "PU"])
     doc = words_doc(nlp, [w for w, _ in cut], tags=["NN"] * 3 + ["PU"])
     assert score_tags([Example(doc, joined)])["tag_r"] == 0.5
-
-
-def test_the_component_scores_what_it_writes() -> None:
-    nlp = trained(attribute="both")
-    figures = nlp.evaluate(examples(nlp))
-    assert figures["tag_acc"] == figures["pos_acc"] == 1.0
-    assert trained(attribute="pos").evaluate(examples(nlp))["pos_acc"] == 1.0
-    weights = nlp.config["training"]["score_weights"]
-    assert weights["tag_acc"] == weights["tag_f"] > 0
-
-
-# Files --------------------------------------------------------------------------------------------
-
-
-def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "pipeline")
-    folder = tmp_path / "pipeline" / "tagger"
-    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
-    assert Tagger.load(folder / MODEL_FILE).predict(WORDS[0]) == TAGS[0]
-    from_bytes = untrained().from_bytes(nlp.to_bytes())
-    sourced = spacy.blank("zh", vocab=nlp.vocab)
-    sourced.add_pipe("tagger", source=nlp)
-    for other in (
-        spacy.load(tmp_path / "pipeline"),
-        from_bytes,
-        sourced,
-        pickle.loads(pickle.dumps(nlp)),
-    ):
-        assert tags(other(words_doc(other, WORDS[1]))) == TAGS[1]
-        assert other.get_pipe("tagger").labels == nlp.get_pipe("tagger").labels
-    # Saved over itself, and trained on, the files do not disturb each other.
-    loaded = spacy.load(tmp_path / "pipeline")
-    loaded.update(examples(loaded))
-    loaded.to_disk(tmp_path / "pipeline")
-    again = spacy.load(tmp_path / "pipeline")
-    assert again.get_pipe("tagger").to_bytes() == loaded.get_pipe("tagger").to_bytes()
-
-
-def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
-    untrained().to_disk(tmp_path)
-    assert [path.name for path in (tmp_path / "tagger").iterdir()] == [UNTRAINED_MARK]
-    assert not spacy.load(tmp_path).get_pipe("tagger").estimator.is_trained
-    assert untrained().get_pipe("tagger").to_bytes() == b""
-    (tmp_path / "tagger" / UNTRAINED_MARK).unlink()
-    with pytest.raises(ValueError, match=r"model\.srt is missing"):
-        spacy.load(tmp_path)
-
-
-def test_models_are_copied_apart(nlp: Language) -> None:
-    model = nlp.get_pipe("tagger").model
-    twin = model.copy()
-    assert twin.to_bytes() == model.to_bytes()
-    assert twin.shims[0].estimator is not model.shims[0].estimator
-    assert copy.deepcopy(nlp.get_pipe("tagger")).labels == nlp.get_pipe("tagger").labels
-    with nlp.use_params({}):
-        assert tags(nlp(words_doc(nlp, WORDS[0]))) == TAGS[0]
-
-
-def test_processes(nlp: Language) -> None:
-    docs = [words_doc(nlp, words) for words in WORDS]
-    assert [tags(doc) for doc in nlp.pipe(docs, n_process=2, batch_size=1)] == TAGS

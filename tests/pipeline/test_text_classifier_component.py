@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.about import MODEL_FILE
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.pipeline.classification.classification_scorer import score_categories
 from spacy_structreg.pipeline.classification.text_classifier import StructregTextClassifier
-from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 TEXTS = [
     ("The tide is high and the boats stay in", "harbour"),
@@ -106,27 +101,7 @@ def test_other_categories_stay(nlp: Language) -> None:
     assert category(doc) == "harbour"
 
 
-def test_an_untrained_classifier_writes_nothing() -> None:
-    nlp = untrained()
-    nlp.initialize()
-    assert nlp(TEXTS[0][0]).cats == {}
-    assert nlp.get_pipe("textcat").labels == ()
-    assert nlp.evaluate(examples(nlp))["cats_acc"] == 0.0
-
-
 # Training ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("learning", [None, PERCEPTRON])
-def test_training_is_that_of_the_estimator(learning: Any) -> None:
-    nlp = trained({"learning": learning}, passes=3)
-    by_hand = TextClassifier(seed=1, learning=nlp.get_pipe("textcat").estimator.learning)
-    gold = [([token.text for token in nlp.make_doc(text)], category) for text, category in TEXTS]
-    by_hand.prepare(gold)
-    compiled = by_hand.compile(gold)
-    for _ in range(3):
-        by_hand.learn(compiled)
-    assert nlp.get_pipe("textcat").to_bytes() == by_hand.to_bytes()
 
 
 def test_words_are_those_of_the_predicted_side() -> None:
@@ -160,19 +135,6 @@ def test_references_of_several_categories_are_refused(cats: dict[str, float]) ->
     good.initialize(lambda: examples(good))
     with pytest.raises(ValueError, match=r"'textcat' cannot learn from a Doc: doc\.cats of 'The"):
         good.update(gold)
-
-
-def test_labels_of_a_streamed_corpus() -> None:
-    nlp = untrained()
-    gold = examples(nlp)
-    nlp.get_pipe("textcat").initialize(lambda: gold[:1], nlp=nlp, labels=CATEGORIES)
-    nlp.update(gold)
-    assert nlp.get_pipe("textcat").labels == nlp.get_pipe("textcat").label_data == CATEGORIES
-    other = untrained()
-    gold = examples(other)
-    other.get_pipe("textcat").initialize(lambda: gold[:4], nlp=other)
-    with pytest.raises(ValueError, match="the label 'station' does not occur"):
-        other.update(gold)
 
 
 def test_settings_that_are_refused() -> None:
@@ -220,38 +182,3 @@ def test_figures(nlp: Language) -> None:
     assert figures["cats_macro_f"] == pytest.approx((0.5 + 2 / 3 + 0) / 3)
     assert score_categories([unknown])["cats_acc"] is None
     assert score_categories([example("harbour", {})], labels=CATEGORIES)["cats_acc"] == 0.0
-
-
-def test_the_component_scores_what_it_writes(nlp: Language) -> None:
-    figures = nlp.evaluate(examples(nlp))
-    assert figures["cats_acc"] == figures["cats_score"] == 1.0
-    assert figures["cats_score_desc"] == "macro F"
-
-
-# Files -------------------------------------------------------------------------------------------
-
-
-def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "pipeline")
-    assert [path.name for path in (tmp_path / "pipeline" / "textcat").iterdir()] == [MODEL_FILE]
-    sourced = spacy.blank("en", vocab=nlp.vocab)
-    sourced.add_pipe("textcat", source=nlp)
-    expected = nlp(TEXTS[3][0]).cats
-    for other in (
-        spacy.load(tmp_path / "pipeline"),
-        untrained().from_bytes(nlp.to_bytes()),
-        sourced,
-        pickle.loads(pickle.dumps(nlp)),
-    ):
-        assert other(TEXTS[3][0]).cats == expected
-    untrained().to_disk(tmp_path / "untrained")
-    assert [path.name for path in (tmp_path / "untrained/textcat").iterdir()] == [UNTRAINED_MARK]
-    assert not spacy.load(tmp_path / "untrained").get_pipe("textcat").estimator.is_trained
-    (again,) = DocBin().from_bytes(DocBin(docs=[nlp(TEXTS[3][0])]).to_bytes()).get_docs(nlp.vocab)
-    assert again.cats == expected
-
-
-def test_processes(nlp: Language) -> None:
-    texts = [text for text, _ in TEXTS]
-    here = [doc.cats for doc in nlp.pipe(texts)]
-    assert [doc.cats for doc in nlp.pipe(texts, n_process=2, batch_size=2)] == here

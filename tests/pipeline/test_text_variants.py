@@ -14,6 +14,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from pipeline.made_up import DEV, gold_doc, tag_of, tokens, untrained
 from random_trees import sentences_with_trees
 from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
@@ -75,7 +76,7 @@ def variant(doc: Doc, **settings: Any) -> Doc:
 # Each change -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "settings", "text"),
     [
         (["我", "，", "ＵＳＢ", "３．５", "。"], ["half_width"], "我,USB3.5."),
@@ -311,8 +312,8 @@ def test_changes_are_as_frequent_as_asked_for_and_the_seed_decides() -> None:
     assert {"好,走.", "好,走", "好，走"} == set(texts)
 
 
-@pytest.mark.parametrize("name", OFF)
-@pytest.mark.parametrize("chance", [-0.1, 1.5, float("nan")])
+@looped("name", OFF)
+@looped("chance", [-0.1, 1.5, float("nan")])
 def test_what_is_no_probability_is_refused(name: str, chance: float) -> None:
     with pytest.raises(ValueError, match=f"{name} = .* give a number from 0 to 1"):
         create_text_variants(**{**OFF, name: chance})

@@ -43,30 +43,6 @@ def nlp() -> Language:
 # Training -----------------------------------------------------------------------------------------
 
 
-def test_updates_by_hand_improve_the_tokenizer(nlp: Language) -> None:
-    corpus = examples(nlp)
-    losses = [nlp.update(corpus)["trainer"] for _ in range(5)]
-    assert losses[0] > 50 > losses[-1]
-    assert [tokens(nlp(text)) for text in TEXTS] == DEV
-    assert nlp.evaluate(examples(nlp, DEV))["seg_f"] == 1.0
-
-
-def test_an_update_is_a_pass_of_the_estimator(nlp: Language) -> None:
-    """Whole corpora and batches, with the Docs of the first pass and with others."""
-    segmenter = CharacterSegmenter(seed=7)
-    corpus = examples(nlp)
-    for batch, sentences in [
-        (corpus, TRAIN),
-        (corpus, TRAIN),
-        (corpus[:9], TRAIN[:9]),
-        (examples(nlp, DEV), DEV),
-        (corpus[5:], TRAIN[5:]),
-    ]:
-        nlp.update(batch)
-        segmenter.partial_fit(sentences)
-        assert nlp.tokenizer.model.to_bytes() == segmenter.to_bytes()
-
-
 def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
     # Without weights all paths are equal, and 好人 is labeled B E, the lowest that is legal.
     # A perceptron, which corrects mistakes and nothing else.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import spacy
+from looped import looped
 from pipeline.made_up import TEXTS, TRAIN, gold_doc, trained
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -174,7 +175,7 @@ def different(n: int) -> str:
     return " ".join(chr(0x4E00 + i) for i in range(n))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("counts", "text", "warns"),
     [
         # 0.5³¹ is little, but so many characters are too few; not Chinese ones do not count.

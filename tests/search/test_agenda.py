@@ -22,6 +22,7 @@ from agenda_twin import (
 from example_counts import quick_examples
 from hypothesis import example, given, reject
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -334,7 +335,7 @@ def in_steps(tables: Sequence[TrainedRows]) -> list[TrainedRows]:
     ]
 
 
-@pytest.mark.parametrize("width", [1, 4, 100])
+@looped("width", [1, 4, 100])
 def test_the_beam_of_a_trained_model(trained: Trained, width: int) -> None:
     exact = replace(trained, tables=in_steps(trained.tables))
     for text in [*PROBES[1:], PROBES[0][: 10 if width < 100 else 5]]:
@@ -353,8 +354,8 @@ def test_training_teaches_the_sentences(trained: Trained) -> None:
         assert words_of("".join(words), agenda.derivations(1)[0][1]) == words
 
 
-@pytest.mark.parametrize("by_words", [False, True], ids=["by characters", "by words"])
-@pytest.mark.parametrize("merge", [False, True], ids=["all", "merged"])
+@looped("by_words", [False, True], ids=["by characters", "by words"])
+@looped("merge", [False, True], ids=["all", "merged"])
 def test_the_memo_changes_no_bit(trained: Trained, by_words: bool, merge: bool) -> None:
     for text in PROBES:
         twin = trained.twin(text, by_words=by_words)

@@ -10,6 +10,7 @@ from crf_twins import Crf, Enumeration, finite_differences, forward_backward, ne
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.search.marginals import SumProduct, marginals
 from spacy_structreg.search.viterbi import LabelGraph
@@ -122,8 +123,8 @@ def test_many_chains_of_few_extreme_scores_equal_sums_of_logarithms() -> None:
         np.testing.assert_allclose(pairs, expected_edges[1:, :-1], atol=1e-10)
 
 
-@pytest.mark.parametrize("scale", [1.0, 50.0, 1e3, 1e5])
-@pytest.mark.parametrize("with_edges", [False, True])
+@looped("scale", [1.0, 50.0, 1e3, 1e5])
+@looped("with_edges", [False, True])
 def test_long_sequences_equal_sums_of_logarithms(scale: float, with_edges: bool) -> None:
     random = np.random.default_rng(0)
     graph = with_tags(bmes(), "ab").graph
@@ -212,7 +213,7 @@ def test_edges_of_zero_change_nothing() -> None:
         np.testing.assert_allclose(first, second, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("emissions", "transitions", "edges", "message"),
     [
         (np.zeros((2, 3)), np.zeros((4, 4)), None, "emissions need the shape"),

@@ -10,6 +10,7 @@ from agenda_twin import SmallWeights, WordsTwin, agenda_of, empty_tables, table_
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -56,7 +57,7 @@ def score(
     return Agenda(StateScorer(system, parse(system, template), tables)).score(actions)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("template", "numbers", "actions", "expected"),
     [
         # 一二|三: the first word of all, the word before it, the next character.
@@ -112,7 +113,7 @@ def test_a_character_that_is_inside_twice_counts_twice() -> None:
     assert score("separate: inner(w-1)", key, "看看不看", [1, 0, 0, 0, 2]) == 2
 
 
-@pytest.mark.parametrize(
+@looped(
     ("template", "numbers", "expected"),
     [
         # 一|二三 with the tags 2 and 0; the event tag has a column for each tag of the next word.
@@ -194,7 +195,7 @@ def test_derivations_score_as_the_twin_says(
 # Use ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "template",
     [
         StateTemplate("jump", ("c0",)),

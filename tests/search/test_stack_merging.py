@@ -10,6 +10,7 @@ from agenda_twin import SmallWeights
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import ROOT, STANDARD, ParserTwin, agenda_of, beginnings, is_tree, random_tree
 
 from spacy_structreg.features.dependencies import MERGING
@@ -55,8 +56,8 @@ def twins(draw: st.DrawFn, n_most: int) -> ParserTwin:
     return twin
 
 
-@pytest.mark.parametrize("templates", TEMPLATES)
-@pytest.mark.parametrize("n_labels", [1, 2])
+@looped("templates", TEMPLATES)
+@looped("n_labels", [1, 2])
 def test_without_a_limit_the_best_of_all_is_found(templates: str, n_labels: int) -> None:
     for seed in range(6):
         twin = made_twin(seed, 5 if n_labels == 1 else 3, templates, n_labels)
@@ -139,7 +140,7 @@ def test_merged_states_are_few_in_long_sentences() -> None:
     assert agenda.n_items <= 1 + 8 * 799
 
 
-@pytest.mark.parametrize("seed", range(12))
+@looped("seed", range(12))
 def test_the_best_tree_that_has_the_given_arcs_is_found(seed: int) -> None:
     """Given heads count in what is merged, for what they forbid depends on them."""
     twin = made_twin(seed, 5, FEW, 1)

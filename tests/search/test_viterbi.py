@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from looped import looped
 from twins import legal_paths, path_score, viterbi_twin
 
 from spacy_structreg.search.viterbi import (
@@ -172,9 +173,9 @@ def test_forbidden_labels_are_never_chosen_however_good(problem, k: int) -> None
     assert [path.tolist() for _, path in before] == [path.tolist() for _, path in after]
 
 
-@pytest.mark.parametrize("n_labels", [4, 60])
-@pytest.mark.parametrize("block", [0, 7])
-@pytest.mark.parametrize("weight", [0.1, 3.0])
+@looped("n_labels", [4, 60])
+@looped("block", [0, 7])
+@looped("weight", [0.1, 3.0])
 def test_a_long_sequence_equals_the_twin(n_labels: int, block: int, weight: float) -> None:
     random = np.random.default_rng(n_labels)
     legal = random.random((n_labels, n_labels)) < 0.7
@@ -190,8 +191,8 @@ def test_a_long_sequence_equals_the_twin(n_labels: int, block: int, weight: floa
     assert path.tolist() == expected[1]
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.1, 3.0])
-@pytest.mark.parametrize("block", [0, 16])
+@looped("weight", [0.0, 0.1, 3.0])
+@looped("block", [0, 16])
 def test_words_with_many_tags_equal_the_twin(block: int, weight: float) -> None:
     random = np.random.default_rng(7)
     graph = with_tags(bmes(), [f"T{i}" for i in range(20)]).graph
@@ -238,7 +239,7 @@ def test_scores_that_are_not_finite(bad: float) -> None:
             viterbi_nbest(FREE, emissions, transitions, 2)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("emissions", "transitions", "mask", "complaint"),
     [
         (np.zeros((3, 3)), ZEROS, None, r"\(n, 2\), not \(3, 3\)"),
@@ -365,9 +366,7 @@ def test_a_lattice_of_one_column_a_position_changes_nothing(problem, k: int) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    "columns", [[(0, []), (1, [])], [(0, [0])], [(0, []), (0, []), (2, [0])], [(1, [])], []]
-)
+@looped("columns", [[(0, []), (1, [])], [(0, [0])], [(0, []), (0, []), (2, [0])], [(1, [])], []])
 def test_lattices_that_do_not_fit(columns: list[tuple[int, list[int]]]) -> None:
     graph = LabelGraph([[1]], [1], [1])
     with pytest.raises(ValueError, match="lattice do"):

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 import spacy
+from looped import looped
 from running_server import Running, running
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -382,7 +383,7 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize("request_and_error", WRONG, ids=lambda each: f"{each[1]} {each[4]}")
+@looped("request_and_error", WRONG, ids=lambda each: f"{each[1]} {each[4]}")
 def test_wrong_requests(
     client: httpx.Client, request_and_error: tuple[str, str, Any, int, str]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from docs.pages import ROOT, blocks
 from running_server import running
 
-from spacy_structreg.cli.serve import serve_command
+from spacy_structreg.cli.serve import serve
 
 PAGE = ROOT / "docs/serve.md"
 
@@ -20,7 +20,7 @@ PAGE = ROOT / "docs/serve.md"
 def test_the_table_of_limits_tells_the_defaults() -> None:
     rows = re.findall(r"^\| `--([a-z-]+)` \| .* \| ([\d,.]+) \|$", PAGE.read_text("utf-8"), re.M)
     told = {name.replace("-", "_"): float(value.replace(",", "")) for name, value in rows}
-    parameters = inspect.signature(serve_command).parameters.values()
+    parameters = inspect.signature(serve).parameters.values()
     assert told == {
         each.name: each.default
         for each in parameters

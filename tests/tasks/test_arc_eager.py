@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from agenda_twin import NO_WORD, Feature, Value, table_of
+from looped import looped
 from parser_twins import EAGER, NO_NODE, EagerTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
@@ -76,7 +76,7 @@ def test_gold_actions() -> None:
     assert system.tree(ACTIONS) == (HEADS, LABELS)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("step", "atom", "values"),
     [(step, atom, values) for step, atoms in STATES.items() for atom, values in atoms.items()],
 )
@@ -102,9 +102,7 @@ def test_atoms(step: int, atom: str, values: list[Value]) -> None:
         assert agenda.score(ACTIONS[: step + 1]) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("distance", "bucket"), [(1, 1), (2, 2), (5, 5), (6, 6), (10, 6), (11, 7), (40, 7)]
-)
+@looped(("distance", "bucket"), [(1, 1), (2, 2), (5, 5), (6, 6), (10, 6), (11, 7), (40, 7)])
 def test_distances_beyond_five_are_alike(distance: int, bucket: int) -> None:
     (template,) = EAGER.parse("action: dist(S0,N0)")
     words = ["一"] * 45

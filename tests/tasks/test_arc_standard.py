@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from agenda_twin import NO_WORD, Feature, Value, table_of
+from looped import looped
 from parser_twins import NO_NODE, STANDARD, StandardTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
@@ -65,7 +65,7 @@ def test_gold_actions() -> None:
     assert system.tree(ACTIONS) == (HEADS, LABELS)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("step", "atom", "values"),
     [(step, atom, values) for step, atoms in STATES.items() for atom, values in atoms.items()],
 )

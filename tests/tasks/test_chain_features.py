@@ -9,6 +9,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import (
     ChainTwin,
     CharacterModel,
@@ -88,7 +89,7 @@ def test_trained_scores_equal_the_twin(model: CharacterModel, adaptive: bool, go
     check_scores(model, tables, ["".join(sentence) for sentence in [*gold, *unseen]])
 
 
-@pytest.mark.parametrize(
+@looped(
     "templates",
     [
         "c0",
@@ -103,7 +104,7 @@ def test_trained_scores_equal_the_twin(model: CharacterModel, adaptive: bool, go
         "c-2 | c-1 | c0 | c+1 | c+2 | c-2c-1 | c-1c0 | c0c+1 | c+1c+2 | t-1t0",
     ],
 )
-@pytest.mark.parametrize("adaptive", [False, True])
+@looped("adaptive", [False, True])
 def test_random_scores_equal_the_twin(templates: str, adaptive: bool) -> None:
     model = character_model(templates, "extended")
     random = np.random.default_rng(5)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import (
     ChainTwin,
     CharacterModel,
@@ -165,8 +166,8 @@ def test_n_best_equals_brute_force(decoder: CharacterDecoder, text: str, k: int)
     assert [words for _, words in found[:1]] == [segment(decoder, text)]
 
 
-@pytest.mark.parametrize("n", [511, 512, 513, 1_024, 1_500])
-@pytest.mark.parametrize("spaced", [False, True])
+@looped("n", [511, 512, 513, 1_024, 1_500])
+@looped("spaced", [False, True])
 def test_sentences_longer_than_a_block_equal_the_twin(n: int, spaced: bool) -> None:
     random = np.random.default_rng(n)
     alphabet = [*"我们在北京大学，1年\u0301", CHINA[0], *(" " if spaced else "")]
@@ -203,7 +204,7 @@ def test_no_text_and_empty_texts() -> None:
     assert decoder.nbest(" \n", 3) == [(0.0, [])]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("texts", "sentences", "complaint"),
     [
         (["我们"], [[1]], "do not cover"),
@@ -232,7 +233,7 @@ def test_ends_may_be_offsets_in_all_texts(
     assert found == decoder.segment(texts, ends)
 
 
-@pytest.mark.parametrize("ends", [[], [3], [2], [4, 3], [3, 2, 4], [-1, 3, 4], [3, 4, 5]])
+@looped("ends", [[], [3], [2], [4, 3], [3, 2, 4], [-1, 3, 4], [3, 4, 5]])
 def test_offsets_in_all_texts_that_do_not_fit(ends: list[int]) -> None:
     with pytest.raises(ValueError, match="do not cover"):
         make_decoder().spans(["我们在", "年"], np.array(ends, dtype=np.int64))
@@ -281,8 +282,8 @@ def with_other_rows(table: TrainedRows, n: int) -> TrainedRows:
     return TrainedRows(table.n_columns, {"keys": keys, "values": values})
 
 
-@pytest.mark.parametrize("n_others", [0, 40_000])
-@pytest.mark.parametrize("bits", [8, 16, 32])
+@looped("n_others", [0, 40_000])
+@looped("bits", [8, 16, 32])
 def test_frozen_rows_are_summed_up(bits: Bits, n_others: int) -> None:
     """Rows of four labels are added in a way of their own, if they are frozen.
 

@@ -30,6 +30,7 @@ from constituency_twins import (
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import agenda_of, check_scores, tables_of, walk
 from random_trees import LABELS, sentences_with_trees
 
@@ -202,9 +203,7 @@ def test_the_mask_is_that_of_the_twin(
     assert agenda.system.oracle(n, tree) == actions
 
 
-@pytest.mark.parametrize(
-    ("n", "n_labels", "max_unaries"), [(1, 2, 3), (2, 2, 3), (3, 1, 1), (3, 2, 1), (4, 1, 1)]
-)
+@looped(("n", "n_labels", "max_unaries"), [(1, 2, 3), (2, 2, 3), (3, 1, 1), (3, 2, 1), (4, 1, 1)])
 def test_every_tree_has_one_derivation(n: int, n_labels: int, max_unaries: int) -> None:
     _, agenda = no_weights(n, n_labels, max_unaries)
     found = Counter(tree_of(agenda, actions) for _, actions in agenda.derivations(100_000))
@@ -328,7 +327,7 @@ def test_whole_trees_that_are_given_are_kept_by_any_beam(
     assert trees[1] == ConstituentDecoder(agenda).parse([words])[0]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("given_ones", "message"),
     [
         ([(0, 2, None), (1, 3, "L0")], "words 0 to 1 and 1 to 2 overlap"),
@@ -526,7 +525,7 @@ def shown(words: str, actions: str, atom: str) -> list[int]:
     return [v for v, n in enumerate(times, 1) for _ in range(n)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "actions", "expected"),
     [
         ("a b c d e", "ss", []),
@@ -560,7 +559,7 @@ def test_the_state_of_the_last_left_bracket(words: str, actions: str, expected: 
     assert shown(words, actions, "bracket") == expected
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "actions", "kinds", "how_many"),
     [
         ("a b c", "s", [], []),
@@ -582,9 +581,7 @@ def test_each_kind_of_separator_counts_once(
     assert shown(words, actions, "separators") == how_many
 
 
-@pytest.mark.parametrize(
-    ("n", "size"), [(1, 1), (2, 2), (4, 4), (5, 5), (7, 5), (8, 6), (12, 6), (13, 7), (30, 7)]
-)
+@looped(("n", "size"), [(1, 1), (2, 2), (4, 4), (5, 5), (7, 5), (8, 6), (12, 6), (13, 7), (30, 7)])
 def test_sizes_of_phrases(n: int, size: int) -> None:
     words = " ".join(["a"] * (n + 2))
     # On the first word all others.

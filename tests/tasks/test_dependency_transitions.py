@@ -14,6 +14,7 @@ from agenda_twin import SmallWeights
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import (
     ROOT,
     SYSTEMS,
@@ -103,7 +104,7 @@ def test_gold_actions_rebuild_every_projective_tree(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@looped("n", [1, 2, 3, 4])
 def test_only_projective_trees_with_one_root_have_a_derivation(system: System, n: int) -> None:
     made = system.new(system.parse("action: S0t"), 1)
     for heads in product(range(ROOT, n), repeat=n):
@@ -152,7 +153,7 @@ def test_the_mask_is_that_of_the_twin(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize(("n", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
+@looped(("n", "n_trees"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
 def test_every_path_ends_in_a_tree_and_every_tree_has_a_path(
     system: System, n: int, n_trees: int
 ) -> None:
@@ -174,7 +175,7 @@ def test_every_path_ends_in_a_tree_and_every_tree_has_a_path(
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("width", [1, 4, 16])
+@looped("width", [1, 4, 16])
 def test_any_weights_give_trees_at_any_length(system: System, width: int) -> None:
     rich = {"arc_eager": "action: S0w N0w | S0t S1t | dist(S0,N0) | S0vl | S0label",
             "arc_standard": "action: S0w S1w | S0t S1t | N0t | dist(S1,S0)"}  # fmt: skip
@@ -465,7 +466,7 @@ def test_a_decoder_parses_sentence_by_sentence(system: System) -> None:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize(
+@looped(
     "given_arcs",
     [
         ([2, None], [None, None]),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.tasks.chain import ChainFeatures
@@ -19,7 +20,7 @@ from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures, flatt
 
 
 # What python-crfsuite 0.9.12 makes of the same items, but for values of 0, which it keeps.
-@pytest.mark.parametrize(
+@looped(
     ("item", "expected"),
     [
         ({"a": "b"}, {"a:b": 1.0}),
@@ -64,7 +65,7 @@ def endless() -> dict[str, Any]:
     return item
 
 
-@pytest.mark.parametrize(
+@looped(
     ("item", "fault"),
     [
         ("word", "should; give a mapping"),

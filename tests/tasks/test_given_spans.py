@@ -7,6 +7,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from tasks.test_text_decoder import TEXTS, flat, listed, model, spans_in
 
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, TypedRuns
@@ -73,7 +74,7 @@ def go_together(text: str, spans: list[AnySpan]) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *TAGGERS])
+@looped("kind", [*KINDS, *TAGGERS])
 @given(case=spanned(TEXTS), words=st.lists(st.text("大学生在 ab", min_size=1, max_size=4)))
 @quick_examples(60)
 @example(case=("大 学生", [(0, 3, "token")]), words=[])
@@ -131,8 +132,8 @@ def test_what_is_predicted_may_be_given(kind: str, case: tuple[str, list[str]]) 
     assert np.isfinite(score)
 
 
-@pytest.mark.parametrize("kind", TAGGERS)
-@pytest.mark.parametrize("tag", ["CD", "P", "NR", "VV"])
+@looped("kind", TAGGERS)
+@looped("tag", ["CD", "P", "NR", "VV"])
 def test_tokens_with_tags(kind: str, tag: str) -> None:
     text = "在北京大学生活。"
     words = UserWords([("北京", "NR"), ("大学", "NN")])
@@ -163,7 +164,7 @@ def test_limits_by_hand() -> None:
     assert limits.without_rivals(places).tolist() == [False, False, False, False, True, True]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("span", "fault"),
     [
         ((0,), "is no span"),
@@ -197,7 +198,7 @@ def test_two_tags() -> None:
 # Typed runs ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "boundaries"),
     [
         ("大学", "00"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import legal_paths
 
 from spacy_structreg.corpora.labeling import Scheme, Span, labels_of, spans_of
@@ -37,8 +38,8 @@ def spelled(labels: Sequence[str], scheme: Scheme | None, n: int) -> set[tuple[s
     return {tuple(labels[i] for i in path) for path in legal_paths(graph, n)}
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", "io"])
-@pytest.mark.parametrize("n", range(1, 6))
+@looped("scheme", ["bio", "bioes", "io"])
+@looped("n", range(1, 6))
 def test_legal_sequences_are_exactly_those_of_spans(scheme: Scheme, n: int) -> None:
     names = ["X", "Y-Z"] if n < 5 else ["X"]
     # Spans of one and of three tokens show every label that there is.
@@ -53,7 +54,7 @@ def test_legal_sequences_are_exactly_those_of_spans(scheme: Scheme, n: int) -> N
     assert scheme == "io" or len(wanted) == sum(1 for _ in all_spans(n, names))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "complete"),
     [
         ("bio", "", "O"),
@@ -103,7 +104,7 @@ def test_tags_follow_as_they_like() -> None:
         assert spelled(tags, None, n) == {*itertools.product(tags, repeat=n)}
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "fault"),
     [
         ("bio", ["E-X"], "'E-X' is no label of this scheme"),
@@ -113,9 +114,7 @@ def test_tags_follow_as_they_like() -> None:
         ("bilou", ["O"], "cannot be predicted in 'bilou'"),
     ],
 )
-@pytest.mark.parametrize(
-    "function", [complete_labels, label_graph], ids=operator.attrgetter("__name__")
-)
+@looped("function", [complete_labels, label_graph], ids=operator.attrgetter("__name__"))
 def test_labels_of_no_scheme(
     function: object, scheme: Scheme, labels: list[str], fault: str
 ) -> None:
@@ -123,7 +122,7 @@ def test_labels_of_no_scheme(
         function(labels, scheme)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("scheme", "labels", "fault"),
     [
         ("bio", ["I-X", "O"], "the labels lack B-X; take them from complete_labels"),

@@ -9,6 +9,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD, Lexicon
@@ -90,7 +91,7 @@ def test_pickles_and_nodes() -> None:
         lexicon.__init__(["天"])  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("words", "fault"),
     [
         (["b", "a"], "sort the words"),
@@ -105,7 +106,7 @@ def test_words_that_cannot_be_listed(words: list[str], fault: str) -> None:
         Lexicon(words)
 
 
-@pytest.mark.parametrize("values", [[], [0], [65_536], [-1], [1.0], [[1]], [1, 1]])
+@looped("values", [[], [0], [65_536], [-1], [1.0], [[1]], [1, 1]])
 def test_values_that_no_word_can_have(values: list[int]) -> None:
     with pytest.raises(ValueError, match="integer from 1 to 65,535"):
         Lexicon(["a"], values)
@@ -116,8 +117,8 @@ def contents() -> tuple[dict[str, int], NDArray[np.uint64]]:
     return entries, arrays["nodes"].copy()
 
 
-@pytest.mark.parametrize("name", ["n_words", "longest", "n_home", "salt"])
-@pytest.mark.parametrize("value", [-1, 1 << 64, None, "1", True])
+@looped("name", ["n_words", "longest", "n_home", "salt"])
+@looped("value", [-1, 1 << 64, None, "1", True])
 def test_entries_that_do_not_fit(name: str, value: object) -> None:
     entries, nodes = contents()
     with pytest.raises(ValueError, match=r"lexicon|header"):

@@ -13,6 +13,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from tasks.test_lexicon_source import LIST, TAGGED, TEXTS, WORDS, Entries, known, listed, twin
 
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -132,7 +133,7 @@ MORE = UserWords(["龙眼", "火龙果", ("很甜", "a"), "龙眼干"], mode="pr
 SWEET = ["青龙眼很甜。", "他看火龙果", "龙眼干很多。", *TEXTS]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_all_ways_to_predict_agree(kind: str) -> None:
     plain = [model(kind).predict(text) for text in SWEET]
     found = [model(kind).predict(text, MORE) for text in SWEET]
@@ -156,7 +157,7 @@ def test_the_model_joins_what_is_preferred() -> None:
     assert "龙眼" in model("characters").predict(text, MORE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_threads_that_prefer_different_words(kind: str) -> None:
     lists = [None, MORE, UserWords(["眼很", "看火"], mode="prefer"), UserWords(["龙眼很"])]
     expected = [[model(kind).predict(text, words) for text in SWEET] for words in lists]

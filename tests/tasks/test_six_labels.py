@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import label_sequences
+from looped import looped
 from twins import MARKS, legal_paths, path_score
 
 from spacy_structreg.features.template_compiler import compile_shapes
@@ -41,7 +41,7 @@ def test_labels_are_sorted() -> None:
     assert [SCHEMES["six"]().labels, SCHEMES["bmes"]().labels] == [SCHEME.labels, bmes().labels]
 
 
-@pytest.mark.parametrize("length", WORDS)
+@looped("length", WORDS)
 def test_words_by_hand(length: int) -> None:
     assert spell(SCHEME.encode([length])) == WORDS[length]
 
@@ -113,7 +113,7 @@ def best(text: str, allowed, bigrams: np.ndarray, rows: dict[str, np.ndarray]) -
     return found[1]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@looped("seed", range(12))
 def test_decoding_equals_brute_force(seed: int) -> None:
     segment, bigrams, rows = decoder(seed)
     expected = best(TEXT, lambda begins: True, bigrams, rows)
@@ -122,7 +122,7 @@ def test_decoding_equals_brute_force(seed: int) -> None:
     assert len(segment.nbest(TEXT, 20)) == 16
 
 
-@pytest.mark.parametrize("seed", range(12))
+@looped("seed", range(12))
 def test_white_space_ends_words(seed: int) -> None:
     segment, bigrams, rows = decoder(seed)
     for position in range(1, len(TEXT)):
@@ -131,7 +131,7 @@ def test_white_space_ends_words(seed: int) -> None:
         assert segment.segment([spaced], [[len(spaced)]]) == [expected]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@looped("seed", range(12))
 def test_no_word_begins_with_a_mark(seed: int) -> None:
     """Whatever the number of marks: B2, B3, M and E may all stand there."""
     segment, bigrams, rows = decoder(seed)

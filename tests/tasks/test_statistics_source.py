@@ -11,6 +11,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from test_ngram_counts import TEXTS, as_counts, coded
 
 from spacy_structreg.features.knowledge import INFORMATION_ATOM, VARIETY_ATOMS
@@ -127,7 +128,7 @@ ENTRIES: dict[str, Any] = {"information": True}
 FAULTY_ENTRIES: list[Any] = [{}, {"information": 1}, {"information": None}, {**ENTRIES, "x": 1}, []]
 
 
-@pytest.mark.parametrize("entries", FAULTY_ENTRIES)
+@looped("entries", FAULTY_ENTRIES)
 def test_faulty_entries_are_refused(entries: Any) -> None:
     _, arrays = StatisticsSource.of(count_ngrams(CORPUS), True).contents()
     with pytest.raises(ValueError, match=r"entries|does not say"):

@@ -14,6 +14,7 @@ from colliding_keys import colliding
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import parse_state_templates
@@ -496,7 +497,7 @@ def test_records_are_copies() -> None:
     assert names(records.word("甲", ATOMS)) == "A"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("name", "array"),
     [
         ("words", np.array([2, 2], dtype=np.uint64)),

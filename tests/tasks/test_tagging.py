@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import rows_by_key
 
 from spacy_structreg.features.character_classes import type_table
@@ -155,7 +156,7 @@ def known(template: str, seen: Sequence[str], other: Sequence[str], place: int) 
     return model.score(other, tags) != 0.0
 
 
-@pytest.mark.parametrize("name", sorted(FIELDS))
+@looped("name", sorted(FIELDS))
 @given(st.data())
 def test_fields_of_words(name: str, data: st.DataObject) -> None:
     word = data.draw(st.one_of(words, long_words))
@@ -557,7 +558,7 @@ def arrays(**changes: Any) -> dict[str, np.ndarray]:
     return whole | {name: np.asarray(array) for name, array in changes.items()}
 
 
-@pytest.mark.parametrize(
+@looped(
     ("changes", "message"),
     [
         ({"keys": np.array([7, 3], dtype=np.uint64)}, "do not rise"),

@@ -11,6 +11,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from twins import is_maximal
 
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -132,7 +133,7 @@ def choice_of(spans: set[tuple[int, int]], text: str, words: CompiledWords) -> b
 # Tokens -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *TAGGERS])
+@looped("kind", [*KINDS, *TAGGERS])
 @given(case=listed())
 @quick_examples(60)
 @example(case=("大 学生", ["大 学"]))
@@ -154,7 +155,7 @@ def test_listed_words_are_tokens_and_all_is_covered(kind: str, case: tuple[str, 
         assert text[start:end] in words or not any(map(str.isspace, text[start:end]))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 @given(case=listed())
 @quick_examples(30)
 def test_a_word_without_a_rival_is_a_token(kind: str, case: tuple[str, list[str]]) -> None:
@@ -168,7 +169,7 @@ def test_a_word_without_a_rival_is_a_token(kind: str, case: tuple[str, list[str]
         assert [place, place + len(words[0])] in spans
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 @given(text=TEXTS)
 @quick_examples(20)
 def test_words_that_are_not_there_change_nothing(kind: str, text: str) -> None:
@@ -203,7 +204,7 @@ def flat(found: tuple[float, list[str]]) -> tuple[tuple[str, ...], float]:
     return tuple(words), score
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_batches_and_streams_equal_one_by_one(kind: str) -> None:
     texts = ["大学生活", "", "在 北京大\n学", "北京大学生在大学。生活！学生", "New York大", " "] * 5
     compiled = UserWords(["大学", "学生", "京大", "New York", "学。生"]).snapshot()
@@ -301,7 +302,7 @@ def test_the_best_choices_of_words_with_tags_win(
     assert found == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@looped("kind", KINDS)
 def test_many_overlaps(kind: str) -> None:
     compiled = UserWords(["大学", "学生", "大学生", "生大"]).snapshot()
     text = "在".join(["大学生大"] * 30)
@@ -332,8 +333,8 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
-@pytest.mark.parametrize("kind", ["characters", "words"])
+@looped("words", LISTS.values(), ids=LISTS)
+@looped("kind", ["characters", "words"])
 def test_the_work_is_linear_in_the_text(kind: str, words: list[str]) -> None:
     """Counted: the items of the agenda, and the columns of the lattice, of one decoding."""
     compiled = UserWords(words).snapshot()
@@ -379,8 +380,8 @@ def test_listed_words_get_their_tags(
     assert is_maximal(chosen, [(word.start, word.end) for word in places])
 
 
-@pytest.mark.parametrize("kind", TAGGERS)
-@pytest.mark.parametrize("tag", TAGS)
+@looped("kind", TAGGERS)
+@looped("tag", TAGS)
 def test_every_tag_can_be_wanted(kind: str, tag: str) -> None:
     """Whatever the training corpus says about characters and words with the tag."""
     compiled = UserWords([("北京大学", tag)]).snapshot()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 from twins import murmur_64a
 
@@ -224,7 +225,7 @@ def test_keys_and_symbols_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize("table", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 @given(texts=st.lists(sentences, min_size=1, max_size=3))
 def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     table: str, texts: list[list[Row]]
@@ -293,7 +294,7 @@ def test_shapes_fit_a_chain() -> None:
     assert TAG_BIGRAM.atoms == make("edge:").shapes[0].atoms
 
 
-@pytest.mark.parametrize("table", sorted(LABELING_TABLES.keys() - {"classes"}))
+@looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_empty_sentences_and_single_tokens(table: str) -> None:
     features = make(table)
     symbols, lists = features.see([], 2)
@@ -371,7 +372,7 @@ def test_features_survive_pickling() -> None:
 # Refusals ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("token", "fault"),
     [
         (("a",), "is not a row of 2 strings"),
@@ -392,7 +393,7 @@ def test_other_tokens_are_refused(token: Any, fault: str) -> None:
         features.names([token])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("templates", "fault"),
     [
         (["label: w0 | w+9"], "'w\\+9', which this model does not have"),
@@ -409,7 +410,7 @@ def test_unusable_templates_are_refused(templates: list[str], fault: str) -> Non
         make(*templates)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("columns", "fault"),
     [
         ([], "have no columns"),
@@ -428,7 +429,7 @@ def test_unusable_columns_are_refused(columns: Any, fault: str) -> None:
         token_atoms(columns)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("arguments", "fault"),
     [
         ((1, [], [1], 0, []), "a stream is no field"),

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.sentences import sentence_ends
@@ -115,7 +116,7 @@ class TestList:
             with pytest.raises(ValueError, match="the word 'b' is not listed"):
                 method("b")
 
-    @pytest.mark.parametrize(
+    @looped(
         ("entry", "fault"),
         [
             ("", "the word is empty"),

@@ -8,6 +8,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from looped import looped
 from tasks.test_joint_decoder import ALPHABET, MODELS, analyses, analyses_with
 from tasks.test_joint_decoder import TAGS as CHAIN_TAGS
 from tasks.test_joint_decoder import Model as Chain
@@ -137,7 +138,7 @@ def test_white_space_within_a_word_with_a_bonus(bonus: float) -> None:
     assert {tuple(cut): score for score, cut in ranked} == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", [*ALL, "tagged characters", "tagged words"])
+@looped("kind", [*ALL, "tagged characters", "tagged words"])
 @given(case=favored(TEXTS))
 @quick_examples(30)
 @example(case=("大\u0301学", {"大": WordEntry(None, "bonus", 100.0)}))
@@ -154,7 +155,7 @@ def test_nothing_is_lost(kind: str, case: tuple[str, dict[str, WordEntry]]) -> N
     assert model(kind).predict_spans(text, words).tolist() == list(map(list, spans))
 
 
-@pytest.mark.parametrize("kind", [*ALL, "tagged characters", "tagged words"])
+@looped("kind", [*ALL, "tagged characters", "tagged words"])
 def test_a_great_bonus_makes_a_token_and_a_great_loss_none(kind: str) -> None:
     """Beyond what the settings of a model let words be: their length, their tags."""
     for text, word in (

@@ -10,6 +10,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.tasks.dependencies.arc_eager import ArcEager
 from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS, PREFIXES, WordClasses
@@ -53,7 +54,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize(
+@looped(
     ("names", "arrays"),
     [
         (["b", "a"], ARRAYS),

@@ -367,7 +367,7 @@ def test_trees_are_laid_over_texts(twin: WordTreesTwin, seed: int) -> None:
     assert starts[2] == starts[3]
 
 
-@quick_examples(30)
+@quick_examples(12)
 @given(twins(), st.lists(st.tuples(*[st.integers(-1, 2)] * 3, st.integers(-3, 3)), max_size=6))
 def test_a_guide_of_arcs_adds_its_scores(
     twin: WordTreesTwin, arcs: list[tuple[int, int, int, int]]

@@ -17,6 +17,7 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import GOLDEN, SplitMix64, is_dropped
+from looped import looped
 from twins import MASK_64, murmur_64a, rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -741,9 +742,9 @@ def test_without_dropout_noise_changes_no_byte(update: str, stop: str) -> None:
         assert state_of(other.learner) == state_of(plain.learner)
 
 
-@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
-@pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])
-@pytest.mark.parametrize("probability", [0.1, 0.5])
+@looped("stop", ["early", "max_violation", "plain"])
+@looped("noise", ["dropout", "hidden_dropout"])
+@looped("probability", [0.1, 0.5])
 def test_dropout_equals_the_twin(noise: str, probability: float, stop: str) -> None:
     """Hidden characters, and words that contain one, fire nothing; nor do weights left out."""
     pair = Pair(GOLDS, Learning(**{noise: probability}), stop=stop, width=2)
@@ -1005,8 +1006,8 @@ def test_a_trainer_is_not_pickled() -> None:
 # Runs of letters and of digits --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by_words", [False, True])
-@pytest.mark.parametrize(
+@looped("by_words", [False, True])
+@looped(
     "text",
     [
         "AB",

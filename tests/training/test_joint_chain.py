@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 
 import numpy as np
-import pytest
+from looped import looped
 from twins import viterbi_twin
 
 from spacy_structreg.features.template_compiler import compile_shapes
@@ -60,8 +60,8 @@ class Training:
         return wrong
 
 
-@pytest.mark.parametrize("labels", [bmes, six_labels])
-@pytest.mark.parametrize(
+@looped("labels", [bmes, six_labels])
+@looped(
     "learning",
     [
         Learning(),

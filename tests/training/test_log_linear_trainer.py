@@ -12,6 +12,7 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_sentence
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.log_linear import LogLinearLearner
@@ -78,18 +79,18 @@ def check(twin: LogLinearTwin, tolerance: float = 1e-9) -> None:
 # The objective ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lists", LISTS)
-@pytest.mark.parametrize("templates", TEMPLATES)
-@pytest.mark.parametrize("noise", NOISES[:2])
+@looped("lists", LISTS)
+@looped("templates", TEMPLATES)
+@looped("noise", NOISES[:2])
 def test_features_of_all_kinds(
     templates: str, lists: tuple[str, ...], noise: dict[str, Any]
 ) -> None:
     check(model(templates=templates, lists=lists, **noise))
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("window", [None, 0, 1, 2, 9])
+@looped("graph", GRAPHS)
+@looped("noise", NOISES)
+@looped("window", [None, 0, 1, 2, 9])
 def test_all_kinds_of_noise(graph: LabelGraph, noise: dict[str, Any], window: int | None) -> None:
     check(model(graph=graph, **noise, noise_window=window))
 
@@ -206,8 +207,8 @@ SMALL = 0.3
 PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
 
 
-@pytest.mark.parametrize("penalties", PENALTIES)
-@pytest.mark.parametrize("noise", NOISES)
+@looped("penalties", PENALTIES)
+@looped("noise", NOISES)
 def test_one_step_of_one_chain(noise: dict[str, Any], penalties: dict[str, float]) -> None:
     model(lengths=(4,), rate=0.3, scale=SMALL, **noise, **penalties).run([(0, 0, 4)])
 

@@ -9,6 +9,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import (
     ROOT,
     SYSTEMS,
@@ -86,8 +87,8 @@ SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
-@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
+@looped("merge", [False, True], ids=["plain", "merged"])
+@looped("stop", ["early", "max_violation", "plain"])
 @given(draw=SEEDS, width=st.sampled_from([1, 2, 4, None]))
 @quick_examples(8)
 def test_updates_equal_the_twin(

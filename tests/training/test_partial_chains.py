@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from learning_twins import label_sequences
 from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_path, random_sentence
+from looped import looped
 from twins import ChainTwin, character_model, legal_paths, place, rows_by_key
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
@@ -214,8 +215,8 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@looped("settings", SETTINGS)
+@looped("scheme", SCHEMES)
 def test_what_is_known_as_a_whole_trains_bit_for_bit(settings, scheme: str) -> None:
     labels = SCHEMES[scheme]()
     tables = []

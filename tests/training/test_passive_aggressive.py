@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from learning_twins import LearningTwin, SplitMix64, label_sequences, labeled_model
+from looped import looped
 from twins import rows_by_key
 
 from spacy_structreg.learn.learning_settings import Learning
@@ -196,8 +197,8 @@ def test_no_smaller_change_would_do(rule: str) -> None:
         assert all(best <= objective(step) + 1e-12 for step in np.linspace(0, 2, 2001))
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("labels", ["bmes", "six"])
+@looped("seed", range(5))
+@looped("labels", ["bmes", "six"])
 def test_the_other_output_is_the_best_that_is_not_gold(labels: str, seed: int) -> None:
     """By trying all of them, also where the best output of all is the gold one."""
     twin = LearningTwin(TEMPLATES, SENTENCES, Learning(algorithm="pa"), labels=labels, seed=seed)

@@ -10,6 +10,7 @@ from example_counts import quick_examples
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from learning_twins import LearningTwin, Undecided
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning, gao_2010
 from spacy_structreg.training.chain import cut
@@ -84,8 +85,8 @@ def test_every_rule_with_every_penalty_and_noise() -> None:
     assert steps > 500
 
 
-@pytest.mark.parametrize("clock", ["examples", "mistakes"])
-@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
+@looped("clock", ["examples", "mistakes"])
+@looped("penalty", PENALTIES.values(), ids=PENALTIES)
 def test_penalties_count_what_the_clock_counts(penalty: dict[str, float], clock: str) -> None:
     sentences = corpus(8, 1)
     twin = LearningTwin(SETS[0], sentences, Learning(**penalty, clock=clock))

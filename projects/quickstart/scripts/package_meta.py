@@ -1,8 +1,8 @@
 """What the package says of the pipeline: license, sources, conventions, and its figures.
 
 `python scripts/package_meta.py REPORT PIPELINE META`: write what holds for the pipeline, the
-figures of REPORT, which `structreg report` has written, and the tags that the tokenizer of PIPELINE
-finds to META, a meta.json for `spacy package`.
+figures of REPORT, which `../scripts/report.py` has written, and the tags that the tokenizer of
+PIPELINE finds to META, a meta.json for `spacy package`.
 """
 
 from __future__ import annotations
@@ -135,14 +135,14 @@ def glossary(tags: list[str]) -> str:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """A report of `structreg report`. Raises ValueError, naming the file, if it is none."""
+    """A report of `../scripts/report.py`. Raises ValueError, naming the file, if it is none."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is no JSON: {error}") from error
     parts = {"all", "entities", "registers", "typed_runs", "variants"}
     if not isinstance(found, dict) or not parts <= found.keys():
-        raise ValueError(f"{path} is no report of 'python -m spacy structreg report'")
+        raise ValueError(f"{path} is no report of projects/scripts/report.py")
     return found
 
 

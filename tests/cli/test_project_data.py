@@ -1,4 +1,4 @@
-"""`copy-data`, `unpack` and `select`: the files of corpora, put where a project reads them."""
+"""The scripts `copy_data`, `unpack` and `select_sentences`, which prepare files of corpora."""
 
 from __future__ import annotations
 
@@ -9,11 +9,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
+from copy_data import copy_data
+from select_sentences import rest_of_treebank, select
+from unpack import unpack
 
+from spacy_structreg.cli.commands import as_command
 from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, read_conllu, write_conllu
 
 Fails = Callable[..., str]
 GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    """The scripts as commands."""
+    scripts = typer.Typer()
+    for script in (copy_data, unpack, select):
+        scripts.command()(as_command(script))
+    return scripts
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +180,7 @@ class TestUnpack:
     ) -> None:
         with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as opened:
             opened.writestr("x", bytes(1000))
-        monkeypatch.setattr("spacy_structreg.cli.copy_data.LARGEST", 999)
+        monkeypatch.setattr("unpack.LARGEST", 999)
         assert "a.zip/x: 1000 bytes are more than the 999" in fails("unpack", "a.zip", "x=y")
         assert not Path("y").exists()
 
@@ -231,6 +245,35 @@ class TestSelect:
         write_treebank("a.conllu", "1")
         write_treebank("b.conllu", "2")
         assert "b.conllu is an input" in fails("select", "a.conllu", "b.conllu", "-x", "b.conllu")
+
+
+def sentence(identity: str | None) -> TreebankSentence:
+    return TreebankSentence(
+        (Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",)
+    )
+
+
+class TestRest:
+    def test_by_hand(self) -> None:
+        treebank = [sentence(name) for name in "abcd"]
+        rest = rest_of_treebank(treebank, [sentence("c"), sentence("a")])
+        assert [s.sent_id for s in rest] == ["b", "d"]
+
+    @pytest.mark.parametrize(
+        ("treebank", "held_out", "fault"),
+        [
+            (["a", None], [], "a sentence has no sent_id: 'a'"),
+            (["a"], [None], "a sentence has no sent_id"),
+            (["a", "a"], [], "the sent_id 'a' occurs twice"),
+            (["a"], ["a", "a"], "the sent_id 'a' occurs twice"),
+            (["a"], ["b", "c"], "2 sentences that are held out are not in the treebank.* 'b'"),
+        ],
+    )
+    def test_what_is_refused(
+        self, treebank: list[str | None], held_out: list[str | None], fault: str
+    ) -> None:
+        with pytest.raises(ValueError, match=fault):
+            list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
 
 
 def test_the_training_set_of_ewt(data_folder: Path, invoke: Callable) -> None:

@@ -1,4 +1,4 @@
-"""`structreg report`: figures worked by hand, of our own pipelines and of others'."""
+"""The script `report`: figures worked by hand, of our own pipelines and of others'."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import report as script
 import spacy
+import typer
 from click.testing import Result
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
 
+from spacy_structreg.cli.commands import as_command
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.pipeline.gold_docs import read_sentences
@@ -40,6 +43,14 @@ punctuation	走⟦！⟧
 LAYERS = ["seg_f", "joint_f", "las_f", "uas_f", "text_brackets_f", "ents_f"]
 PUNCTUATED = ["without final punctuation", "without punctuation"]
 TRADITIONAL = "traditional script"
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    """The script as a command."""
+    app = typer.Typer()
+    app.command()(as_command(script.report))
+    return app
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +148,7 @@ def report(invoke: Invoke, treebank: Path, tmp_path: Path) -> Callable[..., tupl
 
     def run(*arguments: object) -> tuple[Any, str]:
         output = tmp_path / "report.json"
-        result = invoke("report", *arguments, "--treebank", treebank, "-o", output, "--force")
+        result = invoke(*arguments, "--treebank", treebank, "-o", output, "--force")
         assert (result.exit_code, result.stderr) == (0, "")
         return json.loads(output.read_text("utf-8")), result.stdout
 
@@ -280,24 +291,24 @@ def test_without_typed_runs(
 ) -> None:
     (tmp_path / "small").mkdir()
     (tmp_path / "small/dev").symlink_to(treebank / "dev")
-    result = invoke("report", characters, "--treebank", tmp_path / "small", "--part", "dev")
+    result = invoke(characters, "--treebank", tmp_path / "small", "--part", "dev")
     assert result.exit_code == 0
     assert "dev, registers" in result.stdout
     assert "small has no typed_runs.txt" in result.stdout
     arguments = ("--treebank", tmp_path / "small", "--part", "dev")
     runs = ("--typed-runs", treebank / "typed_runs.txt")
-    assert "2/4" in invoke("report", characters, *arguments, *runs).stdout
+    assert "2/4" in invoke(characters, *arguments, *runs).stdout
 
 
 def test_mistakes(
     characters: str, untrained: str, fails: Fails, treebank: Path, tmp_path: Path
 ) -> None:
-    message = fails("report", characters, "--treebank", tmp_path)
+    message = fails(characters, "--treebank", tmp_path)
     assert "has no file *.bracket; name the folder of a treebank with --treebank" in message
-    assert "train it first" in fails("report", untrained, "--treebank", treebank)
+    assert "train it first" in fails(untrained, "--treebank", treebank)
     output = tmp_path / "report.json"
     output.write_text("kept", "utf-8")
-    arguments = ("report", characters, "--treebank", treebank, "-o")
+    arguments = (characters, "--treebank", treebank, "-o")
     assert "add --force to replace it" in fails(*arguments, output)
     assert output.read_text("utf-8") == "kept"
     runs = treebank / "typed_runs.txt"
@@ -306,6 +317,4 @@ def test_mistakes(
     (tmp_path / "test").mkdir()
     (tmp_path / "test/a.bracket").write_text(FIRST, "utf-8")
     (tmp_path / "typed_runs.txt").write_text("url\ta.cn\n", "utf-8")
-    assert "typed_runs.txt:1: 'a.cn' marks no run" in fails(
-        "report", characters, "--treebank", tmp_path
-    )
+    assert "typed_runs.txt:1: 'a.cn' marks no run" in fails(characters, "--treebank", tmp_path)

@@ -8,30 +8,24 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice, repeat
 from typing import Any
 
+import components
 import numpy as np
 import pytest
 import spacy
+from components import WORDS, trained_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.pipeline import documents
 from spacy_structreg.pipeline.component import EstimatorPipe, model_bounds, sentence_bounds
-from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
 from spacy_structreg.pipeline.documents import AttributeReader, TagWriter
 from spacy_structreg.pipeline.tree_pipe import write_heads
 from spacy_structreg.tasks import tokens
 
-WORDS = [["我", "看", "书"], ["小王", "写", "大", "字"], ["他", "看", "北京"]]
-TAGS = [["PN", "VV", "NN"], ["NR", "VV", "JJ", "NN"], ["PN", "VV", "NR"]]
-POS = [["PRON", "VERB", "NOUN"], ["PROPN", "VERB", "ADJ", "NOUN"], ["PRON", "VERB", "PROPN"]]
-HEADS = [[1, 1, 1], [1, 1, 3, 1], [1, 1, 1]]
-DEPS = [["nsubj", "ROOT", "obj"], ["nsubj", "ROOT", "amod", "obj"], ["nsubj", "ROOT", "obj"]]
-ENTS = [["O", "O", "O"], ["B-PER", "O", "O", "O"], ["O", "O", "B-LOC"]]
 # Words that no training has, white space, and names of symbols, whose keys are no hashes.
 STRANGE = [
     ["NOUN", "看", "X"],
@@ -41,77 +35,19 @@ STRANGE = [
     ["鑫", "👍", "ORTH"],
 ]
 
-PIPES = {
-    "structreg_tagger": {"attribute": "both"},
-    "structreg_parser": {},
-    "structreg_constituency": {},
-    "structreg_sequence_labeler": {},
-    "structreg_textcat": {},
-}
-MODELS = {
-    "structreg_tagger": "Tagger",
-    "structreg_parser": "DependencyParser",
-    "structreg_constituency": "ConstituencyParser",
-    "structreg_sequence_labeler": "SequenceLabeler",
-    "structreg_textcat": "TextClassifier",
-}
-TOKENIZERS = {"Segmenter": "CharacterSegmenter", "JointTagger": "CharacterJointTagger"}
-
-
-def gold_doc(vocab: Vocab, number: int) -> Doc:
-    words = WORDS[number]
-    doc = Doc(
-        vocab,
-        words=words,
-        spaces=[False] * len(words),
-        tags=TAGS[number],
-        pos=POS[number],
-        heads=HEADS[number],
-        deps=DEPS[number],
-        ents=ENTS[number],
-    )
-    n = len(words)
-    write_phrases(doc, [Phrase("IP", 0, n, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, n, 1)])
-    doc.cats = {"one": float(number == 0), "more": float(number != 0)}
-    return doc
-
-
-def trained_pipe(factory: str) -> Language:
-    nlp = spacy.blank("zh")
-    model = {"@architectures": f"spacy_structreg.{MODELS[factory]}.v1", "seed": 1}
-    nlp.add_pipe(factory, name="pipe", config={"model": model, **PIPES[factory]})
-    examples = [
-        Example(plain_doc(nlp.vocab, WORDS[number], TAGS[number]), gold_doc(nlp.vocab, number))
-        for number in range(len(WORDS))
-    ]
-    nlp.initialize(lambda: examples)
-    for _ in range(3):
-        nlp.update(examples)
-    return nlp
-
-
-def trained_tokenizer(tokenizer: str) -> Language:
-    block = {
-        "@tokenizers": f"spacy_structreg.{tokenizer}.v1",
-        "model": {"@architectures": f"spacy_structreg.{TOKENIZERS[tokenizer]}.v1", "seed": 1},
-    }
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": block}})
-    docs = [gold_doc(nlp.vocab, number) for number in range(len(WORDS))]
-    nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc) for doc in docs], nlp=nlp)
-    for _ in range(3):
-        nlp.tokenizer.update(docs)
-    return nlp
+PIPES = {pipe.factory: pipe for pipe in components.PIPES.values()}
+TOKENIZERS = {"Segmenter": "segmenter", "JointTagger": "joint tagger"}
 
 
 @pytest.fixture(scope="module")
 def pipelines() -> dict[str, Language]:
     """A trained pipeline of one component each."""
-    return {factory: trained_pipe(factory) for factory in PIPES}
+    return {factory: pipe.trained(passes=3) for factory, pipe in PIPES.items()}
 
 
 @pytest.fixture(scope="module")
 def tokenizers() -> dict[str, Language]:
-    return {name: trained_tokenizer(name) for name in TOKENIZERS}
+    return {name: trained_tokenizer(key) for name, key in TOKENIZERS.items()}
 
 
 def plain_doc(vocab: Vocab, words: Iterable[str], tags: Iterable[str] | None = None) -> Doc:
@@ -246,13 +182,13 @@ def test_an_endless_stream_is_read_a_few_docs_ahead(
 @pytest.mark.parametrize("factory", PIPES)
 def test_the_number_of_threads_is_a_setting(factory: str, pipelines: dict[str, Language]) -> None:
     nlp = spacy.blank("zh")
-    pipe = nlp.add_pipe(factory, name="pipe", config={**PIPES[factory], "n_threads": 2})
+    pipe = nlp.add_pipe(factory, name="pipe", config={**PIPES[factory].settings, "n_threads": 2})
     assert pipe.n_threads == 2
     assert pickle.loads(pickle.dumps(pipe)).n_threads == 2
     again = spacy.blank("zh", vocab=nlp.vocab).from_config(nlp.config)
     assert component(again).n_threads == 2
     with pytest.raises(ValueError, match="n_threads of the pipe 'other' is 0; give a whole"):
-        nlp.add_pipe(factory, name="other", config={**PIPES[factory], "n_threads": 0})
+        nlp.add_pipe(factory, name="other", config={**PIPES[factory].settings, "n_threads": 0})
     for wrong in (0, "2", 1.5):
         with pytest.raises(ValueError, match=r"n_threads of the pipe 'pipe' is .*; give a whole"):
             pipe.n_threads = wrong
@@ -261,7 +197,9 @@ def test_the_number_of_threads_is_a_setting(factory: str, pipelines: dict[str, L
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_the_number_of_threads_of_a_tokenizer_is_a_setting(name: str) -> None:
-    model = {"@architectures": f"spacy_structreg.{TOKENIZERS[name]}.v1"}
+    model = {
+        "@architectures": f"spacy_structreg.{components.TOKENIZERS[TOKENIZERS[name]].model}.v1"
+    }
     block = {"@tokenizers": f"spacy_structreg.{name}.v1", "n_threads": 2, "model": model}
     nlp = spacy.blank("zh", config={"nlp": {"tokenizer": block}})
     assert nlp.tokenizer.n_threads == 2

@@ -1,4 +1,7 @@
-"""`structreg report`: a Chinese pipeline on every register, on changed texts and on typed runs."""
+"""Report how a Chinese pipeline does on every register, on changed texts and on typed runs.
+
+`python ../scripts/report.py PIPELINE` in the folder of a project.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,39 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
-from spacy.cli._util import Opt
+from spacy.language import Language
+from spacy.tokens import Doc
+from typed_run_cases import TypedRunCase, has_right_runs, read_typed_runs
+from wasabi import msg
 
+from spacy_structreg.about import __version__
+from spacy_structreg.cli.commands import run
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.evaluate import named, write_report
-from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.cli.evaluate import named
+from spacy_structreg.cli.outputs import ForceOption, check_file, write_report
+from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Doc
-
-    from spacy_structreg.corpora.sentence import Sentence
-    from spacy_structreg.corpora.typed_runs import TypedRunCase
-    from spacy_structreg.pipeline.task import Counts
-
-__all__ = ["TreebankPart", "report", "report_command"]
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.text_variants import (
+    half_width_punctuation,
+    rewritten,
+    with_spaces,
+    without_final_punctuation,
+    without_punctuation,
+)
+from spacy_structreg.features.scripts import opencc_script
+from spacy_structreg.pipeline.documents import tagged_words
+from spacy_structreg.pipeline.evaluation import (
+    annotate_texts,
+    count_crossed_words,
+    count_texts,
+    found_words,
+)
+from spacy_structreg.pipeline.gold_docs import doc_of_sentence, read_sentences
+from spacy_structreg.pipeline.task import Counts
 
 ALL: Final = "all"
 SAME: Final = "same"
@@ -44,12 +60,12 @@ class TreebankPart(str, Enum):
     dev = "dev"
 
 
-def report_command(
+def report(
     pipeline: PipelineArgument,
     *,
     against: Annotated[
         str | None,
-        Opt(
+        typer.Option(
             "--against",
             metavar="OTHER_PIPELINE",
             help="Folder or package of another pipeline: each figure is printed with its change "
@@ -58,21 +74,25 @@ def report_command(
     ] = None,
     treebank: Annotated[
         Path,
-        Opt(
+        typer.Option(
             "--treebank",
             help=f"Folder with PART/REGISTER{SUFFIX}, trees of the Chinese Treebank's format",
         ),
     ] = Path("treebank"),
     typed_runs: Annotated[
         Path | None,
-        Opt("--typed-runs", help=f"File of typed runs; the treebank's own is {TYPED_RUNS}"),
+        typer.Option(
+            "--typed-runs", help=f"File of typed runs; the treebank's own is {TYPED_RUNS}"
+        ),
     ] = None,
-    part: Annotated[TreebankPart, Opt("--part", help="Part of the treebank")] = TreebankPart.test,
+    part: Annotated[
+        TreebankPart, typer.Option("--part", help="Part of the treebank")
+    ] = TreebankPart.test,
     output: Annotated[
-        Path | None, Opt("--output", "-o", help="JSON file to write the figures to")
+        Path | None, typer.Option("--output", "-o", help="JSON file to write the figures to")
     ] = None,
     force: ForceOption = False,
-) -> None:
+) -> dict[str, Any]:
     """Report how a Chinese pipeline does on text of every kind.
 
     Figures are F in percent, from raw text, of what the pipeline has: words, words with tags,
@@ -81,47 +101,17 @@ def report_command(
     entity; then on all sentences in traditional script and with other punctuation, where "same" is
     the share of sentences with the words and tags of the unchanged text; last, how many typed runs
     (URLs, measures, emoticons) are cut rightly.
+
+    Returns the report, which is written to a file if asked. ``registers`` and ``variants`` have a
+    row by each name, and ``all`` is one: the number of ``sentences``, ``figures`` as fractions of 1
+    (None if nothing was to be counted), and with `against` their ``changes`` from the other
+    pipeline's. ``entities`` has the number of gold entities of each type (``gold``), ``p``, ``r``
+    and ``f``. A variant that cannot be made has ``missing`` in their place, which says why.
+    ``typed_runs`` has the ``right`` ones of the ``cases`` of each kind, and their ``change``; it is
+    empty if the treebank has none. Raises ValueError if the treebank has no such part, the output
+    exists (unless `force`), or a pipeline is untrained; ValueError and OSError for faulty files,
+    and as `load_pipeline`.
     """
-    with user_errors():
-        found = report(
-            pipeline,
-            against=against,
-            treebank=treebank,
-            typed_runs=typed_runs,
-            part=part,
-            output=output,
-            force=force,
-        )
-        print_report(found)
-        if output is not None:
-            typer.echo(f"Saved the figures to {output}")
-
-
-def report(
-    pipeline: str,
-    *,
-    against: str | None = None,
-    treebank: Path = Path("treebank"),
-    typed_runs: Path | None = None,
-    part: TreebankPart = TreebankPart.test,
-    output: Path | None = None,
-    force: bool = False,
-) -> dict[str, Any]:
-    """Score a pipeline on a treebank, changed texts and typed runs; returns the report.
-
-    It is written to a file if asked. ``registers`` and ``variants`` have a row by each name, and
-    ``all`` is one: the number of ``sentences``, ``figures`` as fractions of 1 (None if nothing was
-    to be counted), and with `against` their ``changes`` from the other pipeline's. ``entities`` has
-    the number of gold entities of each type (``gold``), ``p``, ``r`` and ``f``. A variant that
-    cannot be made has ``missing`` in their place, which says why. ``typed_runs`` has the ``right``
-    ones of the ``cases`` of each kind, and their ``change``; it is empty if the treebank has none.
-    Raises ValueError if the treebank has no such part, the output exists (unless `force`), or a
-    pipeline is untrained; ValueError and OSError for faulty files, and as `load_pipeline`.
-    """
-    from spacy_structreg.about import __version__
-    from spacy_structreg.cli.pipelines import load_pipeline
-    from spacy_structreg.corpora.typed_runs import read_typed_runs
-
     files = register_files(treebank, part)
     runs = typed_runs or treebank / TYPED_RUNS
     check_file(output, *files.values(), runs, pipeline, against, force=force)
@@ -142,6 +132,9 @@ def report(
     }
     if output is not None:
         write_report(output, found)
+    print_report(found)
+    if output is not None:
+        typer.echo(f"Saved the figures to {output}")
     return found
 
 
@@ -161,9 +154,6 @@ def register_files(treebank: Path, part: TreebankPart) -> dict[str, Path]:
 
 def read_register(path: Path) -> list[Sentence]:
     """The sentences of a file, with trees and heads, and the spaces of their texts."""
-    from spacy_structreg.corpora.text_variants import with_spaces
-    from spacy_structreg.pipeline.gold_docs import read_sentences
-
     options = CorpusOptions(format="brackets", head_rules=HeadRuleSet.ctb)
     return list(map(with_spaces, read_sentences(path, options)))
 
@@ -172,14 +162,6 @@ def changed_texts(
     sentences: Sequence[Sentence],
 ) -> dict[str, list[Sentence] | str]:
     """The sentences as others would write them, by variant; or why there are none of one."""
-    from spacy_structreg.corpora.text_variants import (
-        half_width_punctuation,
-        rewritten,
-        without_final_punctuation,
-        without_punctuation,
-    )
-    from spacy_structreg.features.scripts import opencc_script
-
     found: dict[str, list[Sentence] | str] = {}
     try:
         see = opencc_script("s2t", "this text", "go without").see
@@ -237,10 +219,6 @@ def measure(
     cases: Sequence[TypedRunCase],
 ) -> Measured:
     """Count what a pipeline gets right. Raises ValueError if it has not been trained."""
-    from spacy_structreg.metrics.typed_runs import has_right_runs
-    from spacy_structreg.pipeline.evaluation import annotate_texts, count_texts, found_words
-    from spacy_structreg.pipeline.gold_docs import doc_of_sentence
-    from spacy_structreg.pipeline.task import Counts
 
     def annotated(sentences: Iterable[Sentence]) -> list[tuple[Doc, Doc]]:
         return annotate_texts(nlp, [doc_of_sentence(nlp.vocab, each) for each in sentences])
@@ -281,15 +259,11 @@ def measure(
 
 def counted(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> Row:
     """The counts of the sentences of a register, with those of gold words that are crossed."""
-    from spacy_structreg.pipeline.evaluation import count_crossed_words, count_texts
-
     return Row(len(pairs), count_texts(nlp, pairs), count_crossed_words(pairs))
 
 
 def counted_entities(pairs: Sequence[tuple[Doc, Doc]]) -> dict[str, Counts]:
     """The counts of the entities of each type; right ones have the same characters and type."""
-    from spacy_structreg.pipeline.task import Counts
-
     counters = [Counter[str](), Counter[str](), Counter[str]()]
     for pair in pairs:
         gold, found = ({(e.start_char, e.end_char, e.label_) for e in doc.ents} for doc in pair)
@@ -306,8 +280,6 @@ def places(doc: Doc) -> list[int]:
 
 def shape(doc: Doc) -> list[tuple[int, str]]:
     """The lengths of the words of a Doc, and their tags."""
-    from spacy_structreg.pipeline.documents import tagged_words
-
     return [(len(word), tag) for word, tag in tagged_words(doc)]
 
 
@@ -369,8 +341,6 @@ def row_report(ours: Row, theirs: Row | str | None) -> dict[str, Any]:
 
 def print_report(found: Mapping[str, Any]) -> None:
     """Print the tables of a report: figures in percent, with their changes in brackets."""
-    from wasabi import msg
-
     registers = {**found["registers"], ALL: found["all"]}
     variants = {
         f"{name} (needs OpenCC)" if "missing" in row else name: row
@@ -405,8 +375,6 @@ def print_report(found: Mapping[str, Any]) -> None:
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, all columns but the first aligned to the right."""
-    from wasabi import msg
-
     aligns = ["l", *("r" for _ in header[1:])]
     # Columns are as wide as they must be: names of variants are long.
     msg.table(rows, header=header, aligns=aligns, title=title, max_col=60)
@@ -433,3 +401,7 @@ def percent(figure: float | None) -> str:
 def bracketed(change: float | None, form: str) -> str:
     """A change in brackets, with its sign; empty for None."""
     return "" if change is None else f" ({change:{form}})"
+
+
+if __name__ == "__main__":
+    run(report)

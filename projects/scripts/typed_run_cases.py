@@ -1,15 +1,18 @@
-"""Cases of typed runs: short texts in which the words of some pieces are known by their form."""
+"""Typed runs, such as URLs, measures and emoticons: cases of them, and how many are cut rightly.
+
+A case is a short text in which the words of some pieces are known by their form.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
-
-__all__ = ["TypedRunCase", "read_typed_runs"]
+from spacy_structreg.metrics.segmentation import word_ends
 
 OPENS, CUTS, CLOSES = "⟦", "|", "⟧"
 WITHIN_WORDS: Final = frozenset({"number", "numeral"})
@@ -80,3 +83,25 @@ def _case(line: str) -> TypedRunCase:
     if not runs:
         raise ValueError(f"{shown(marked)} marks no run; put one between {OPENS} and {CLOSES}")
     return TypedRunCase(kind.strip(), text, runs)
+
+
+def has_right_runs(
+    text: str, runs: Iterable[Sequence[int]], words: Sequence[str], *, whole: bool = True
+) -> bool:
+    """True if words begin and end at the bounds of every run, and nowhere else within it.
+
+    runs: for each the offsets in the text of its beginning, its cuts and its end. words: of the
+    text, without white space, which counts nowhere. whole: if not, words may begin before a run,
+    reach over its cuts and end after it, and only must not begin or end elsewhere within it.
+    Raises ValueError if the words are of another text.
+    """
+    if "".join(words) != "".join(text.split()):
+        raise ValueError(f"the words {' '.join(words)!r:.60} are not those of {text!r:.60}")
+    before = list(accumulate((not character.isspace() for character in text), initial=0))
+    ends = {0, *word_ends(words)}
+    for offsets in runs:
+        bounds = {before[offset] for offset in offsets}
+        within = {end for end in ends if min(bounds) <= end <= max(bounds)}
+        if within != bounds if whole else not within <= bounds:
+            return False
+    return True

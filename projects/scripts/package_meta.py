@@ -1,8 +1,8 @@
 """What a package says of its pipeline: license, sources, and the figures of a test set.
 
-`python ../package_meta.py FACTS METRICS META` in the folder of a project: write FACTS, what holds
-for the treebank (JSON), and the figures of METRICS, a report of `structreg evaluate`, to META, a
-meta.json for `spacy package`.
+`python ../scripts/package_meta.py FACTS METRICS META` in the folder of a project: write FACTS, what
+holds for the treebank (JSON), and the figures of METRICS, a report of `structreg evaluate`, to
+META, a meta.json for `spacy package`.
 """
 
 from __future__ import annotations

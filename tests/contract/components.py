@@ -1,0 +1,198 @@
+"""Every component and tokenizer: how it is made, what it learns, what it writes.
+
+A new one takes a line in `PIPES` or `TOKENIZERS`, and is held to all of `test_components.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+
+WORDS = [["我", "看", "书"], ["小王", "写", "大", "字"], ["他", "看", "北京"]]
+TEXTS = ["".join(words) for words in WORDS]
+TAGS = [["PN", "VV", "NN"], ["NR", "VV", "JJ", "NN"], ["PN", "VV", "NR"]]
+POS = [["PRON", "VERB", "NOUN"], ["PROPN", "VERB", "ADJ", "NOUN"], ["PRON", "VERB", "PROPN"]]
+HEADS = [[1, 1, 1], [1, 1, 3, 1], [1, 1, 1]]
+DEPS = [["nsubj", "ROOT", "obj"], ["nsubj", "ROOT", "amod", "obj"], ["nsubj", "ROOT", "obj"]]
+ENTS = [["O", "O", "O"], ["B-PER", "O", "O", "O"], ["O", "O", "B-LOC"]]
+
+
+def phrases(number: int) -> list[Phrase]:
+    n = len(WORDS[number])
+    more = [Phrase("QP", 2, n, n - 1)] if number == 1 else []
+    return [Phrase("IP", 0, n, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, n, 1), *more]
+
+
+def gold_doc(vocab: Vocab, number: int) -> Doc:
+    """A Doc with the annotation of all tasks."""
+    words = WORDS[number]
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=[False] * len(words),
+        tags=TAGS[number],
+        pos=POS[number],
+        heads=HEADS[number],
+        deps=DEPS[number],
+        ents=ENTS[number],
+    )
+    write_phrases(doc, phrases(number))
+    doc.cats = {"one": float(number == 0), "more": float(number != 0)}
+    return doc
+
+
+def plain_doc(vocab: Vocab, number: int) -> Doc:
+    """A Doc of words and tags: what all components are given."""
+    words = WORDS[number]
+    return Doc(vocab, words=words, spaces=[False] * len(words), tags=TAGS[number])
+
+
+def examples(vocab: Vocab) -> list[Example]:
+    """What all components learn from."""
+    return [
+        Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in range(len(WORDS))
+    ]
+
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """A component. written: what it writes into a Doc; figure: that it is trained for.
+
+    others: settings that travel.
+    """
+
+    factory: str
+    model: str
+    written: Callable[[Doc], Any]
+    figure: str
+    settings: Settings = field(default_factory=dict)
+    others: tuple[Settings, ...] = ()
+
+    def untrained(self, model: Settings | None = None, **settings: Any) -> Language:
+        """A pipeline of it alone."""
+        nlp = spacy.blank("zh")
+        block = {"@architectures": f"spacy_structreg.{self.model}.v1", "seed": 1, **(model or {})}
+        config = {"model": block, **self.settings, **settings}
+        nlp.add_pipe(self.factory, name="pipe", config=config)
+        return nlp
+
+    def trained(self, passes: int = 8, **settings: Any) -> Language:
+        nlp = self.untrained(**settings)
+        gold = examples(nlp.vocab)
+        nlp.initialize(lambda: gold)
+        for _ in range(passes):
+            nlp.update(gold)
+        return nlp
+
+
+PIPES = {
+    "tagger": Pipe(
+        "structreg_tagger",
+        "Tagger",
+        lambda doc: [(token.tag_, token.pos_) for token in doc],
+        "tag_acc",
+        {"attribute": "both"},
+        ({"attribute": "pos", "overwrite": False}, {"n_threads": 2}),
+    ),
+    "parser": Pipe(
+        "structreg_parser",
+        "DependencyParser",
+        lambda doc: [(token.head.i, token.dep_, token.is_sent_start) for token in doc],
+        "dep_las",
+        {},
+        (
+            {"attribute": "pos", "sentences": "punctuation", "overwrite": False},
+            {"overwrite": "labels", "n_threads": 2},
+        ),
+    ),
+    "constituency": Pipe(
+        "structreg_constituency",
+        "ConstituencyParser",
+        lambda doc: sorted(
+            (span.label_, span.start, span.end) for spans in doc.spans.values() for span in spans
+        ),
+        "brackets_f",
+        {},
+        ({"attribute": "pos", "sentences": "punctuation", "overwrite": False},),
+    ),
+    "labeler": Pipe(
+        "structreg_sequence_labeler",
+        "SequenceLabeler",
+        lambda doc: [(token.ent_iob_, token.ent_type_) for token in doc],
+        "ents_f",
+        {},
+        ({"attribute": "spans", "spans_key": "np", "sentences": "doc"}, {"overwrite": False}),
+    ),
+    "textcat": Pipe(
+        "structreg_textcat",
+        "TextClassifier",
+        lambda doc: doc.cats,
+        "cats_acc",
+        {},
+        ({"n_threads": 2},),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TokenizerOf:
+    """A tokenizer and the factory of the pipe that trains it."""
+
+    registered: str
+    model: str
+    trainer: str
+
+    def untrained(self, **settings: Any) -> Language:
+        """A pipeline of it alone."""
+        block = {"@architectures": f"spacy_structreg.{self.model}.v1", "seed": 1, **settings}
+        tokenizer = {"@tokenizers": f"spacy_structreg.{self.registered}.v1", "model": block}
+        return spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+
+    def trained(self, passes: int = 4, **settings: Any) -> Language:
+        nlp = self.untrained(**settings)
+        docs = [gold_doc(nlp.vocab, number) for number in range(len(WORDS))]
+        nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc) for doc in docs], nlp=nlp)
+        for _ in range(passes):
+            nlp.tokenizer.update(docs)
+        return nlp
+
+
+TOKENIZERS = {
+    "segmenter": TokenizerOf("Segmenter", "CharacterSegmenter", "structreg_tokenizer_trainer"),
+    "segmenter of words": TokenizerOf("Segmenter", "WordSegmenter", "structreg_tokenizer_trainer"),
+    "joint tagger": TokenizerOf("JointTagger", "CharacterJointTagger", "structreg_joint_trainer"),
+    "joint parser": TokenizerOf("JointParser", "WordJointParser", "structreg_joint_parser"),
+}
+
+
+@cache
+def trained_pipe(name: str) -> Language:
+    """A pipeline that is trained once a process, and not to be changed."""
+    return PIPES[name].trained()
+
+
+@cache
+def trained_tokenizer(name: str) -> Language:
+    """A pipeline that is trained once a process, and not to be changed."""
+    return TOKENIZERS[name].trained()
+
+
+def content(doc: Doc) -> Any:
+    """All that a tokenizer says of a text."""
+    return [
+        (token.text, token.whitespace_, token.tag_, token.head.i, token.dep_, token.is_sent_start)
+        for token in doc
+    ]

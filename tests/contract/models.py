@@ -1,0 +1,319 @@
+"""Every kind of model: how it is made, a tiny corpus, and what it can be asked.
+
+A new model takes a line in `KINDS`, and is held to all that `test_models.py` asks of models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.estimators.classification.text_classifier import TextClassifier
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
+
+_TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
+TREES = [tree for tree in constituency_sentences(_TREEBANK, "ctb") if 3 <= len(tree.words) <= 9][
+    :10
+]
+WORDS = [list(tree.words) for tree in TREES]
+TEXTS = ["".join(words) for words in WORDS]
+TAGGED = [list(zip(tree.words, tree.tags, strict=True)) for tree in TREES]
+PAIRS = [(tree.words, tree.tags) for tree in TREES]
+ARCS = [tree.dependencies() for tree in TREES]
+LABELED = [[(word, tag, "B-NP" if tag == "NN" else "O") for word, tag in each] for each in TAGGED]
+ITEMS = [[{f"w={word}": 1.0, "n": len(word) / 4} for word, _ in each] for each in TAGGED]
+FEATURED = [
+    list(zip(items, [tag for _, tag in each], strict=True))
+    for items, each in zip(ITEMS, TAGGED, strict=True)
+]
+TOPICS = [(words, "short" if len(words) < 8 else "long") for words in WORDS]
+NOISY = Learning(dropout=0.1, hidden_dropout=0.1)
+
+# Which a setting of a model may have, as settings that travel, and as what no average bears.
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model.
+
+    make: an untrained one of some settings. gold: its sentences. asked: what it is asked, each the
+    arguments of `predict`. others: further settings, which must travel. differ: settings of models
+    that cannot be averaged with the default one, and the attribute that the error names.
+    batch: the arguments of `predict` as an item of a batch. lists: the best answers. settings: of
+    all models of the kind. has_pieces: whether it learns from mini-samples.
+    """
+
+    make: Callable[..., Any]
+    gold: list[Any]
+    asked: list[tuple[Any, ...]]
+    others: Sequence[Settings] = ()
+    differ: Sequence[tuple[Settings, str]] = ()
+    batch: Callable[[tuple[Any, ...]], Any] = lambda args: args[0]
+    lists: Callable[[Any, tuple[Any, ...], int], list[tuple[float, Any]]] | None = (
+        lambda model, args, n: model.nbest(*args, n)
+    )
+    settings: Settings = field(default_factory=dict)
+    has_pieces: bool = True
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether it is made of models that are trained apart."""
+        return hasattr(self.make(), "parts")
+
+    def new(self, **changes: Any) -> Any:
+        """An untrained model of few epochs."""
+        return self.make(**{"epochs": 2, "seed": 3, **self.settings, **changes})
+
+
+def _pair(cls: type[Any], characters: type[Any], words: type[Any]) -> Callable[..., Any]:
+    def make(*, weight: float | None = 1.0, n_best: int | None = None, **settings: Any) -> Any:
+        own = {} if n_best is None else {"n_best": n_best}
+        return cls(characters(**settings), words(**settings), weight=weight, **own)
+
+    return make
+
+
+def _guided_parser(**settings: Any) -> Any:
+    return GuidedJointParser(
+        _pair(GuidedJointTagger, CharacterJointTagger, WordJointTagger)(**settings),
+        Tagger(**settings),
+        DependencyParser(**settings, beam=2),
+        DependencyParser(**settings, beam=2, backward=True),
+        WordJointParser(**settings, beam=2),
+        weight=1.0,
+        n_best=4,
+    )
+
+
+_OF_TEXTS = [(text,) for text in TEXTS]
+_WIDTHS: list[tuple[Settings, str]] = [
+    ({"half_width": False}, "half_width"),
+    ({"sentences": "doc"}, "sentences"),
+]
+_OF_CHARACTERS: list[tuple[Settings, str]] = [
+    ({"templates": "c0 | t-1t0"}, "templates"),
+    ({"types": None}, "types|templates"),
+    *_WIDTHS,
+]
+_TEXT_SETTINGS: list[Settings] = [
+    {"types": None, "half_width": False, "sentences": "doc", "patience": 3, "seed": 5},
+    {"learning": NOISY, "n_models": 2, "mean": "nonzero"},
+    {"typed_runs": True, "whole_runs": ["price"], "learning": Learning("pa_i", l2=1e-4)},
+]
+_AGENDA: list[Settings] = [{"beam": 3, "update": "early"}, {"beam": 1}]
+
+KINDS: dict[str, Kind] = {
+    "characters": Kind(
+        CharacterSegmenter,
+        WORDS,
+        _OF_TEXTS,
+        [*_TEXT_SETTINGS, {"templates": ["zhang2014", "c-2c+2"]}, {"learning": LogLinear(l2=0.1)}],
+        [*_OF_CHARACTERS, ({"scheme": "six"}, "templates|labels")],
+    ),
+    "words": Kind(
+        WordSegmenter,
+        WORDS,
+        _OF_TEXTS,
+        [*_TEXT_SETTINGS, *_AGENDA, {"by_words": True, "beam": 2}],
+        [({"types": None}, "types|templates"), *_WIDTHS],
+    ),
+    "guided": Kind(
+        _pair(GuidedSegmenter, CharacterSegmenter, WordSegmenter),
+        WORDS,
+        _OF_TEXTS,
+        [{"half_width": False, "weight": 0.5}],
+        [({"half_width": False}, "half_width")],
+    ),
+    "characters, tagged": Kind(
+        CharacterJointTagger, TAGGED, _OF_TEXTS, _TEXT_SETTINGS, _OF_CHARACTERS
+    ),
+    "words, tagged": Kind(
+        WordJointTagger,
+        TAGGED,
+        _OF_TEXTS,
+        [*_TEXT_SETTINGS, *_AGENDA, {"growing_records": True}],
+        [({"types": None}, "types|templates"), *_WIDTHS],
+    ),
+    "guided, tagged": Kind(
+        _pair(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
+        TAGGED,
+        _OF_TEXTS,
+        [{"half_width": False, "weight": 0.5}],
+        [({"half_width": False}, "half_width")],
+    ),
+    "words, parsed": Kind(
+        WordJointParser,
+        ARCS,
+        _OF_TEXTS,
+        [*_TEXT_SETTINGS[:2], *_AGENDA],
+        [({"types": None}, "types|templates"), *_WIDTHS],
+        settings={"beam": 2},
+        has_pieces=False,
+    ),
+    "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS, [{"half_width": False}]),
+    "reranker": Kind(
+        _pair(JointReranker, CharacterJointTagger, WordJointTagger),
+        TAGGED,
+        _OF_TEXTS,
+        [{"weight": 0.5, "n_best": 3}],
+        [({"half_width": False}, "half_width")],
+    ),
+    "tagger": Kind(
+        Tagger,
+        TAGGED,
+        [(words,) for words in WORDS],
+        [{"learning": NOISY, "half_width": False}, {"templates": "latin", "beam": 2}],
+        [({"templates": "latin"}, "templates"), ({"half_width": False}, "half_width")],
+    ),
+    "dependencies": Kind(
+        DependencyParser,
+        ARCS,
+        PAIRS,
+        [
+            {"system": "arc_standard", "merge": False, "half_width": False},
+            {"templates": "left: S0w N0w | action: S0t N0t", "beam": 1, "labeled": False},
+            {"update": "early", "beam": 3, "learning": NOISY, "backward": True},
+        ],
+        [
+            ({"system": "arc_standard"}, "system"),
+            ({"templates": "rich"}, "templates"),
+            ({"half_width": False}, "half_width"),
+            ({"backward": True}, "backward"),
+        ],
+        batch=lambda args: args,
+        settings={"beam": 4},
+        has_pieces=False,
+    ),
+    "dependencies, arc-standard": Kind(
+        DependencyParser,
+        ARCS,
+        PAIRS,
+        [{"merge": False}],
+        [({"system": "arc_eager"}, "system")],
+        batch=lambda args: args,
+        settings={"beam": 4, "system": "arc_standard"},
+        has_pieces=False,
+    ),
+    "constituents": Kind(
+        ConstituencyParser,
+        TREES,
+        PAIRS,
+        [{"half_width": False, "beam": 2}, {"update": "early", "learning": NOISY}],
+        [({"templates": "action: S0t S1t"}, "templates"), ({"half_width": False}, "half_width")],
+        batch=lambda args: args,
+        settings={"beam": 4},
+        has_pieces=False,
+    ),
+    "constituents, known heads": Kind(
+        ConstituencyParser,
+        TREES,
+        PAIRS,
+        differ=[({"known_heads": False}, "known_heads|heads")],
+        batch=lambda args: args,
+        settings={"beam": 4, "known_heads": True},
+        has_pieces=False,
+    ),
+    "labels": Kind(
+        SequenceLabeler,
+        LABELED,
+        [(rows,) for rows in TAGGED],
+        [
+            {"learning": NOISY},
+            {"gazetteers": None, "templates": "chunking"},
+            {"learning": LogLinear(optimizer="sgd", l1=0.01), "scheme": "bioes"},
+        ],
+        [
+            ({"templates": "label: gazetteers(w0)"}, "templates"),
+            ({"scheme": "bioes"}, "scheme|labels"),
+        ],
+        settings={
+            "templates": "label: w0 | tag(w-1) | gazetteers(w0) | ngrams(w0) \n edge: \n edge: w0",
+            "columns": ["word", "tag"],
+            "scheme": "bio",
+            "gazetteers": Gazetteers({"place": ["北京"], "other": ["我"]}, lower=True),
+        },
+    ),
+    "features": Kind(
+        FeatureLabeler,
+        FEATURED,
+        [(items,) for items in ITEMS],
+        [{"edges": []}, {"learning": NOISY}],
+        [({"edges": []}, "edges")],
+        settings={"edges": ["w"]},
+    ),
+    "texts": Kind(
+        TextClassifier,
+        TOPICS,
+        [(words,) for words in WORDS],
+        [{"values": "log", "normalize": True, "lower": True}, {"learning": Learning()}],
+        [({"ngrams": 1}, "ngrams"), ({"characters": []}, "characters")],
+        lists=None,
+        settings={"ngrams": 2, "characters": [1, 2]},
+        has_pieces=False,
+    ),
+}
+TRAINED_APART = [name for name, kind in KINDS.items() if kind.is_ensemble]
+
+
+@cache
+def trained(name: str, seed: int = 3) -> Any:
+    """A model that is trained once a process, and not to be changed."""
+    return KINDS[name].new(seed=seed).fit(KINDS[name].gold)
+
+
+@cache
+def data_of(name: str) -> bytes:
+    """The file of that model."""
+    data: bytes = trained(name).to_bytes()
+    return data
+
+
+@cache
+def running_data(name: str) -> bytes:
+    """The file of a training that is running."""
+    data: bytes = KINDS[name].new().partial_fit(KINDS[name].gold).to_bytes(state="training")
+    return data
+
+
+def again(name: str) -> Any:
+    """A model like `trained`, which may be changed."""
+    return type(trained(name)).from_bytes(data_of(name))
+
+
+def answers(name: str, model: Any, asked: Iterable[tuple[Any, ...]] | None = None) -> list[Any]:
+    """All that a model says of what its kind is asked: labels or words, and best lists."""
+    kind = KINDS[name]
+    found: list[Any] = []
+    for args in kind.asked if asked is None else asked:
+        found.append(model.predict(*args))
+        for more in ("predict_tagged", "predict_trees"):
+            if hasattr(model, more):
+                found.append(getattr(model, more)(*args))
+        if kind.lists is not None and not isinstance(model, GuidedJointParser):
+            found.append(kind.lists(model, args, 3))
+        elif kind.lists is None:
+            found.append(model.predict_marginals(*args) if can_say_probabilities(model) else None)
+    return found
+
+
+def can_say_probabilities(model: Any) -> bool:
+    """Whether its learning is log-linear."""
+    return isinstance(model.learning, LogLinear)

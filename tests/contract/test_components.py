@@ -1,0 +1,465 @@
+"""What is promised of every component and every tokenizer; their own tests hold the rest."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from components import (
+    PIPES,
+    TEXTS,
+    TOKENIZERS,
+    WORDS,
+    content,
+    examples,
+    gold_doc,
+    plain_doc,
+    trained_pipe,
+    trained_tokenizer,
+)
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Linear
+
+from spacy_structreg.about import MODEL_FILE
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
+
+EVERY_PIPE = pytest.mark.parametrize("name", PIPES)
+EVERY_TOKENIZER = pytest.mark.parametrize("name", TOKENIZERS)
+NUMBERS = range(len(WORDS))
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "magic": lambda data: data[:7],
+    "half": lambda data: data[: len(data) // 2],
+    "short": lambda data: data[:-1],
+    "long": lambda data: data + b"\0",
+    "pickle": lambda data: b"\x80\x04]q\x00." + data[6:],
+    "version": lambda data: data[:8] + b"\x63" + data[9:],
+    "header": lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
+    "array": lambda data: data[: len(data) // 2] + bytes(b ^ 128 for b in data[len(data) // 2 :]),
+}
+
+
+def written(name: str, nlp: Language) -> list[Any]:
+    """What a pipe writes into all Docs."""
+    return [PIPES[name].written(nlp(plain_doc(nlp.vocab, number))) for number in NUMBERS]
+
+
+def expected(name: str) -> list[Any]:
+    return [PIPES[name].written(gold_doc(Vocab(), number)) for number in NUMBERS]
+
+
+def settings_of(pipe: Any) -> dict[str, Any]:
+    return {key: value for key, value in pipe._settings().items() if key != "scorer"}
+
+
+# Components: what they learn ----------------------------------------------------------------------
+
+
+@EVERY_PIPE
+def test_pipes_write_what_they_have_learned(name: str) -> None:
+    nlp = trained_pipe(name)
+    if name != "textcat":  # of which probabilities are written
+        assert written(name, nlp) == expected(name)
+    figures = nlp.evaluate(examples(nlp.vocab))
+    assert figures[PIPES[name].figure] == 1.0
+    assert nlp.config["training"]["score_weights"][PIPES[name].figure] > 0
+    data = DocBin(store_user_data=True)
+    docs = [nlp(plain_doc(nlp.vocab, number)) for number in NUMBERS]
+    for doc in docs:
+        data.add(doc)
+    found = [
+        PIPES[name].written(doc) for doc in DocBin().from_bytes(data.to_bytes()).get_docs(Vocab())
+    ]
+    assert name == "textcat" or found == expected(name)
+
+
+@EVERY_PIPE
+def test_training_is_that_of_the_estimator(name: str) -> None:
+    nlp = PIPES[name].trained(passes=3)
+    pipe = nlp.get_pipe("pipe")
+    gold: list[Any] = []
+    for example in examples(nlp.vocab):
+        sentences, n_left_out = pipe.gold(example)
+        assert len(sentences) == 1
+        assert n_left_out == 0
+        gold += sentences
+    by_hand = pipe.estimator.untrained()
+    by_hand.prepare(gold)
+    compiled = by_hand.compile(gold)
+    for _ in range(3):
+        by_hand.learn(compiled)
+    assert pipe.to_bytes() == by_hand.to_bytes()
+
+
+@EVERY_PIPE
+def test_the_loss_is_what_was_wrong(name: str) -> None:
+    nlp = PIPES[name].untrained()
+    gold = examples(nlp.vocab)
+    nlp.initialize(lambda: gold)
+    losses = [nlp.update(gold, losses={})["pipe"] for _ in range(10)]
+    assert losses[0] > losses[-1] == 0
+
+
+@EVERY_PIPE
+def test_initialize_keeps_trained_weights(name: str) -> None:
+    nlp = PIPES[name].trained(passes=2)
+    before = nlp.get_pipe("pipe").to_bytes()
+    nlp.initialize()
+    nlp.initialize(lambda: examples(nlp.vocab)[:1])
+    assert nlp.get_pipe("pipe").to_bytes() == before
+
+
+@EVERY_PIPE
+def test_labels_of_a_streamed_corpus(name: str) -> None:
+    """Those of the examples that `initialize` sees, or those that it is given."""
+    nlp = PIPES[name].untrained()
+    gold = examples(nlp.vocab)
+    nlp.get_pipe("pipe").initialize(lambda: gold[:1], nlp=nlp)
+    with pytest.raises(ValueError, match="'pipe' cannot learn from a Doc: "):
+        nlp.update(gold[1:2])
+    other = PIPES[name].untrained()
+    gold = examples(other.vocab)
+    whole = trained_pipe(name).get_pipe("pipe").label_data
+    other.get_pipe("pipe").initialize(lambda: gold[:1], nlp=other, labels=whole)
+    other.update(gold)
+    assert other.get_pipe("pipe").labels == other.get_pipe("pipe").label_data == whole
+
+
+@EVERY_PIPE
+def test_an_untrained_pipe_writes_nothing(name: str, tmp_path: Path) -> None:
+    nlp = PIPES[name].untrained()
+    nlp.initialize()
+    # spaCy hands out a Doc of its own if there are no examples.
+    assert nlp.get_pipe("pipe").labels == ()
+    assert not nlp.get_pipe("pipe").estimator.is_trained
+    doc = nlp(plain_doc(nlp.vocab, 0))
+    assert doc.to_bytes() == plain_doc(nlp.vocab, 0).to_bytes() or not doc.cats
+    for attribute in ("POS", "DEP", "ENT_IOB", "SENT_START"):
+        assert not doc.has_annotation(attribute)
+    assert not any(doc.spans.values())
+    assert not doc.cats
+    nlp.to_disk(tmp_path)
+    assert [path.name for path in (tmp_path / "pipe").iterdir()] == [UNTRAINED_MARK]
+    assert not spacy.load(tmp_path).get_pipe("pipe").estimator.is_trained
+    assert nlp.get_pipe("pipe").to_bytes() == b""
+
+
+@EVERY_PIPE
+@pytest.mark.filterwarnings("ignore:.*learned from words with tags")
+def test_streams_are_annotated_like_docs(name: str) -> None:
+    nlp = trained_pipe(name)
+    docs = [plain_doc(nlp.vocab, number) for number in NUMBERS]
+    docs[2:2] = [Doc(nlp.vocab, []), Doc(nlp.vocab, ["\n"]), Doc(nlp.vocab, [" ", "书"])]
+    alone = [PIPES[name].written(nlp(doc.copy())) for doc in docs]
+    found = list(nlp.pipe(docs, batch_size=2))
+    assert list(map(id, found)) == list(map(id, docs))
+    assert list(map(PIPES[name].written, found)) == alone
+    # A Doc may come twice.
+    twice = plain_doc(nlp.vocab, 0)
+    assert [PIPES[name].written(doc) for doc in nlp.pipe([twice, twice])] == [alone[0]] * 2
+
+
+@EVERY_PIPE
+def test_pipes_that_cannot_be_made_are_refused(name: str) -> None:
+    pipe = PIPES[name].untrained().get_pipe("pipe")
+    with pytest.raises(ValueError, match=r"'pipe' is 'linear', none of spacy_structreg"):
+        type(pipe)(Vocab(), Linear(), "pipe")
+    for changes in ({"sentences": "none"}, {"attribute": "nonsense"}, {"n_threads": 0}):
+        if set(changes) <= set(settings_of(pipe)):
+            with pytest.raises(ValueError, match=r"choose|at least|n_threads|attribute"):
+                type(pipe)(Vocab(), pipe.model, "pipe", **{**settings_of(pipe), **changes})
+
+
+# Components: files --------------------------------------------------------------------------------
+
+
+@EVERY_PIPE
+def test_every_way_of_saving(name: str, tmp_path: Path) -> None:
+    nlp = trained_pipe(name)
+    pipe = nlp.get_pipe("pipe")
+    answer, data = written(name, nlp), pipe.to_bytes()
+    nlp.to_disk(tmp_path / "pipeline")
+    folder = tmp_path / "pipeline" / "pipe"
+    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
+    # What lies there is the model of the estimator.
+    assert type(pipe.estimator).load(folder / MODEL_FILE).to_bytes() == data
+    assert (folder / MODEL_FILE).read_bytes() == data
+    sourced = spacy.blank("zh", vocab=nlp.vocab)
+    sourced.add_pipe("pipe", source=nlp)
+    alone = PIPES[name].untrained()
+    alone.get_pipe("pipe").from_disk(folder)
+    for other in (
+        spacy.load(tmp_path / "pipeline"),
+        PIPES[name].untrained().from_bytes(nlp.to_bytes()),
+        PIPES[name].untrained().from_disk(tmp_path / "pipeline"),
+        sourced,
+        alone,
+        pickle.loads(pickle.dumps(nlp)),
+        copy.deepcopy(nlp),
+    ):
+        assert written(name, other) == answer
+        assert other.get_pipe("pipe").labels == pipe.labels
+        assert other.get_pipe("pipe").to_bytes() == data
+        assert settings_of(other.get_pipe("pipe")) == settings_of(pipe)
+    twin = pipe.model.copy()
+    assert twin.to_bytes() == pipe.model.to_bytes()
+    assert twin.shims[0].estimator is not pipe.estimator
+    with nlp.use_params({}):
+        assert written(name, nlp) == answer
+    # Saved over itself, and trained on, the files do not disturb each other.
+    loaded, beside = (spacy.load(tmp_path / "pipeline") for _ in range(2))
+    loaded.initialize(lambda: examples(loaded.vocab))
+    loaded.update(examples(loaded.vocab))
+    loaded.to_disk(tmp_path / "pipeline")
+    assert (folder / MODEL_FILE).read_bytes() == loaded.get_pipe("pipe").to_bytes()
+    assert beside.get_pipe("pipe").to_bytes() == data
+
+
+@EVERY_PIPE
+def test_settings_travel(name: str, tmp_path: Path) -> None:
+    for number, settings in enumerate(PIPES[name].others):
+        nlp = PIPES[name].untrained(**settings)
+        nlp.to_disk(tmp_path / str(number))
+        for other in (
+            pickle.loads(pickle.dumps(nlp.get_pipe("pipe"))),
+            copy.deepcopy(nlp.get_pipe("pipe")),
+            spacy.load(tmp_path / str(number)).get_pipe("pipe"),
+        ):
+            found = settings_of(other)
+            assert {key: found[key] for key in settings} == settings
+            assert found == settings_of(nlp.get_pipe("pipe"))
+
+
+def check_damage(folder: Path, load: Callable[[], Any], unchanged: Callable[[], bytes]) -> None:
+    """Hold loading to naming a damaged or missing model file, and to changing nothing."""
+    file, before = folder / MODEL_FILE, unchanged()
+    data = file.read_bytes()
+    for damage in DAMAGES.values():
+        file.write_bytes(damage(data))
+        with pytest.raises(ValueError, match=re.escape(str(file))):
+            load()
+        assert unchanged() == before
+    file.unlink()
+    missing = f"{re.escape(str(folder))}: the model file {MODEL_FILE} is missing"
+    with pytest.raises(ValueError, match=missing):
+        load()
+    folder.rmdir()
+    with pytest.raises(ValueError, match=missing):
+        load()
+    assert unchanged() == before
+
+
+@EVERY_PIPE
+def test_a_damaged_model_file_is_named(name: str, tmp_path: Path) -> None:
+    nlp = trained_pipe(name)
+    nlp.to_disk(tmp_path)
+    with pytest.raises(ValueError, match="model"):
+        nlp.get_pipe("pipe").from_bytes(nlp.get_pipe("pipe").to_bytes()[:-1])
+
+    def load() -> None:
+        nlp.get_pipe("pipe").from_disk(tmp_path / "pipe")
+
+    check_damage(tmp_path / "pipe", load, nlp.get_pipe("pipe").to_bytes)
+
+
+@pytest.mark.slow
+def test_processes() -> None:
+    """All components behind a tokenizer that tags, in processes of spaCy's."""
+    nlp = spacy.blank(
+        "zh",
+        config={
+            "nlp": {"tokenizer": TOKENIZERS["joint tagger"].untrained().config["nlp"]["tokenizer"]}
+        },
+    )
+    nlp.tokenizer.from_bytes(trained_tokenizer("joint tagger").tokenizer.to_bytes())
+    for name, pipe in PIPES.items():
+        trained = pipe.trained(passes=2)
+        config = {**trained.config["components"]["pipe"]}
+        del config["factory"]
+        nlp.add_pipe(pipe.factory, name=name, config=config)
+        nlp.get_pipe(name).from_bytes(trained.get_pipe("pipe").to_bytes())
+
+    def seen(doc: Doc) -> list[Any]:
+        return [content(doc), *(pipe.written(doc) for pipe in PIPES.values())]
+
+    alone = [seen(nlp(text)) for text in TEXTS]
+    assert list(map(seen, nlp.pipe(TEXTS, n_process=2, batch_size=1))) == alone
+
+
+# Tokenizers ---------------------------------------------------------------------------------------
+
+
+def answers(nlp: Language) -> list[Any]:
+    return [content(nlp(text)) for text in [*TEXTS, "", " 我  看\n书 ", "鑫👍"]]
+
+
+@EVERY_TOKENIZER
+def test_tokenizers_are_copied_in_every_way(name: str, tmp_path: Path) -> None:
+    """Each copy says the same, trained or not, and is trained on its own."""
+    for nlp in (TOKENIZERS[name].untrained(), trained_tokenizer(name)):
+        tokenizer, answer = nlp.tokenizer, answers(nlp)
+        data = tokenizer.to_bytes()
+        folder = tmp_path / str(tokenizer.is_trained)
+        nlp.to_disk(folder)
+        assert [path.name for path in (folder / "tokenizer").iterdir()] == [
+            MODEL_FILE if tokenizer.is_trained else UNTRAINED_MARK
+        ]
+
+        def new() -> Language:
+            return TOKENIZERS[name].untrained()
+
+        for other in (
+            new().from_bytes(nlp.to_bytes()),
+            spacy.load(folder),
+            pickle.loads(pickle.dumps(nlp)),
+            with_tokenizer(new(), lambda t, data=data: t.from_bytes(data)),
+            with_tokenizer(new(), lambda t, at=folder / "tokenizer": t.from_disk(at)),
+            with_tokenizer(new(), lambda _, t=tokenizer: pickle.loads(pickle.dumps(t))),
+            with_tokenizer(new(), lambda _, t=tokenizer: copy.deepcopy(t)),
+        ):
+            assert other.tokenizer is not tokenizer
+            assert other.tokenizer.is_trained == tokenizer.is_trained
+            assert answers(other) == answer
+            assert other.tokenizer.to_bytes() == data
+            # The opposite of what was learned, so that there is something to learn.
+            if tokenizer.is_trained:
+                other.tokenizer.update([opposite(other.vocab)])
+                assert other.tokenizer.to_bytes() != data
+        assert tokenizer.to_bytes() == data
+
+
+def with_tokenizer(nlp: Language, make: Callable[[Any], Any]) -> Language:
+    nlp.tokenizer = make(nlp.tokenizer)
+    return nlp
+
+
+def opposite(vocab: Vocab) -> Doc:
+    """Words that cut and join what others have."""
+    words = ["小", "王写", "大字"]
+    return Doc(
+        vocab, words=words, spaces=[False] * 3, tags=["NN", "VV", "NR"],
+        heads=[1, 1, 1], deps=["nsubj", "ROOT", "obj"],
+    )  # fmt: skip
+
+
+@EVERY_TOKENIZER
+def test_a_pipeline_is_saved_over_its_own_folder(name: str, tmp_path: Path) -> None:
+    trained = trained_tokenizer(name)
+    trained.to_disk(tmp_path)
+    before = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
+    loaded, other = spacy.load(tmp_path), spacy.load(tmp_path)
+    loaded.to_disk(tmp_path)
+    assert (tmp_path / "tokenizer" / MODEL_FILE).read_bytes() == before
+    loaded.tokenizer.update([opposite(loaded.vocab)])
+    loaded.to_disk(tmp_path)
+    after = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
+    assert after == loaded.tokenizer.model.to_bytes() != before
+    # Who loaded the folder before still has what was in it.
+    assert other.tokenizer.model.to_bytes() == before
+    # It holds what was saved last.
+    untrained = TOKENIZERS[name].untrained().tokenizer
+    for tokenizer in (untrained, trained.tokenizer, untrained):
+        tokenizer.to_disk(tmp_path / "tokenizer")
+        again = TOKENIZERS[name].untrained().tokenizer.from_disk(tmp_path / "tokenizer")
+        assert again.to_bytes() == tokenizer.to_bytes()
+        assert len(list((tmp_path / "tokenizer").iterdir())) == 1
+
+
+@EVERY_TOKENIZER
+def test_a_damaged_model_file_of_a_tokenizer_is_named(name: str, tmp_path: Path) -> None:
+    nlp = trained_tokenizer(name)
+    nlp.to_disk(tmp_path)
+    data = nlp.tokenizer.to_bytes()
+    for damage in DAMAGES.values():
+        if damaged := damage(data):
+            with pytest.raises(ValueError, match=r"model|tokenizer"):
+                nlp.tokenizer.from_bytes(damaged)
+    check_damage(
+        tmp_path / "tokenizer",
+        lambda: nlp.tokenizer.from_disk(tmp_path / "tokenizer"),
+        nlp.tokenizer.to_bytes,
+    )
+
+
+@EVERY_TOKENIZER
+def test_initialize_keeps_the_weights_of_a_tokenizer(name: str) -> None:
+    nlp = TOKENIZERS[name].trained()
+    before, answer = nlp.tokenizer.to_bytes(), answers(nlp)
+    for get_examples in (None, lambda: [Example(nlp.make_doc("小王"), opposite(nlp.vocab))]):
+        nlp.initialize(get_examples)
+        assert nlp.tokenizer.to_bytes() == before
+        assert answers(nlp) == answer
+    other = TOKENIZERS[name].untrained()
+    other.initialize()
+    assert not other.tokenizer.is_trained
+    assert [token.text for token in other("x y z")] == ["x", "y", "z"]
+
+
+@EVERY_TOKENIZER
+def test_an_update_is_a_pass_of_the_estimator(name: str) -> None:
+    nlp = TOKENIZERS[name].trained(passes=2)
+    gold = [
+        sentence
+        for number in NUMBERS
+        for sentence in nlp.tokenizer.gold_sentences(gold_doc(nlp.vocab, number))
+    ]
+    by_hand = nlp.tokenizer.model.untrained()
+    by_hand.prepare(gold)
+    compiled = by_hand.compile(gold)
+    for _ in range(2):
+        by_hand.learn(compiled)
+    assert nlp.tokenizer.model.to_bytes() == by_hand.to_bytes()
+    trained = trained_tokenizer(name)
+    assert [[token.text for token in trained(text)] for text in TEXTS] == WORDS
+    assert [trained(text).text for text in (" 我  看\n书 ", "鑫👍", "\n")] == [
+        " 我  看\n书 ", "鑫👍", "\n"
+    ]  # fmt: skip
+
+
+@EVERY_TOKENIZER
+def test_a_stream_equals_one_by_one(name: str) -> None:
+    nlp = trained_tokenizer(name)
+    texts = [*TEXTS, "", " ", "我看北京。他写字！"] * 5
+    alone = [content(nlp(text)) for text in texts]
+    for n_threads in (1, 3):
+        assert list(map(content, nlp.tokenizer.pipe(iter(texts), n_threads=n_threads))) == alone
+    assert list(map(content, nlp.pipe(texts))) == alone
+    words = list(nlp.tokenizer.words(texts, n_threads=2))
+    assert ["".join(each) for each in words] == ["".join(text.split()) for text in texts]
+
+
+@EVERY_TOKENIZER
+def test_seeds_and_settings_of_a_config_reach_the_model(name: str) -> None:
+    one, same, other = (
+        TOKENIZERS[name].trained(passes=1, seed=seed).tokenizer.model.to_bytes()
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+    model = TOKENIZERS[name].untrained(half_width=False, types=None).tokenizer.model
+    assert (model.half_width, model.types) == (False, None)
+    assert np.iinfo(np.uint32).max >= TOKENIZERS[name].untrained(seed=None).tokenizer.model.seed
+
+
+@EVERY_TOKENIZER
+def test_the_trainer_trains_the_tokenizer(name: str) -> None:
+    nlp = TOKENIZERS[name].untrained()
+    nlp.add_pipe(TOKENIZERS[name].trainer, name="trainer")
+    gold = [gold_doc(nlp.vocab, number) for number in NUMBERS]
+    nlp.initialize(lambda: [Example(doc.copy(), doc) for doc in gold])
+    losses = [
+        nlp.update([Example(doc.copy(), doc) for doc in gold], losses={})["trainer"]
+        for _ in range(4)
+    ]
+    assert losses[0] > losses[-1]
+    assert nlp.tokenizer.to_bytes() == trained_tokenizer(name).tokenizer.to_bytes()

@@ -1,0 +1,682 @@
+"""What is promised of every model, as scikit-learn's `check_estimator` checks it.
+
+A model's own tests hold what is its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crafted import tampered
+from models import (
+    KINDS,
+    NOISY,
+    TEXTS,
+    TRAINED_APART,
+    again,
+    answers,
+    data_of,
+    running_data,
+    trained,
+)
+
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.learn.model_file import parse_model
+
+# Those with trees over characters are slow.
+EVERY = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("parsed")) for name in KINDS],
+)
+OF_TEXTS = pytest.mark.parametrize(
+    "name",
+    [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
+)
+SPAWN = multiprocessing.get_context("spawn")
+
+
+class Interrupted(BaseException):
+    """Ends a training between two epochs."""
+
+
+def weights_of(data: bytes) -> dict[str, bytes]:
+    """The arrays of a model file."""
+    return {name: array.tobytes() for name, array in parse_model(data)[1].items()}
+
+
+# What is learned ----------------------------------------------------------------------------------
+
+
+@EVERY
+def test_a_seed_says_all_and_threads_nothing(name: str) -> None:
+    kind = KINDS[name]
+    several = {} if kind.is_ensemble else {"n_models": 3}
+    one, many, other = (
+        kind.new(learning=NOISY, seed=seed, **several).fit(
+            kind.gold, kind.gold[:3], n_threads=n_threads
+        )
+        for seed, n_threads in ((3, 1), (3, 2), (9, 1))
+    )
+    assert one.to_bytes() == many.to_bytes()
+    assert weights_of(one.to_bytes()) != weights_of(other.to_bytes())
+    # Without noise, the order of the sentences differs.
+    plain = [kind.new(learning=Learning(), seed=seed).fit(kind.gold) for seed in (3, 4)]
+    assert weights_of(plain[0].to_bytes()) != weights_of(plain[1].to_bytes())
+    assert kind.new().fit(kind.gold).to_bytes() == data_of(name)
+    # A drawn seed is kept.
+    drawn = kind.new(seed=None)
+    assert type(drawn).from_bytes(drawn.fit(kind.gold).to_bytes()).seed == drawn.seed
+
+
+@EVERY
+def test_a_fit_begins_from_nothing_and_a_failed_one_changes_nothing(name: str) -> None:
+    kind = KINDS[name]
+    model = again(name)
+    model.partial_fit(kind.gold)
+    further = model.to_bytes()
+    assert further != data_of(name)
+
+    def fail(_: Any) -> None:
+        raise Interrupted
+
+    with pytest.raises(ValueError, match="training"):
+        model.fit([])
+    with pytest.raises(ValueError, match=r"sentence 1 of the training corpus|is no|not"):
+        model.fit([None])
+    if not kind.is_ensemble:
+        with pytest.raises(Interrupted):
+            model.fit(kind.gold, on_epoch=fail)
+        assert model.to_bytes() == further
+    assert model.fit(kind.gold).to_bytes() == data_of(name)
+
+
+LEARNINGS = [
+    Learning("pa", aggressiveness=0.5),
+    Learning("pa_i"),
+    Learning("pa_ii", aggressiveness=0.5),
+    Learning(l2=1e-5, l1=1e-6),
+    Learning(cumulative_l1=1e-5, dropout=0.1),
+    Learning(clock="epochs"),
+    Learning(hidden_dropout=0.1),
+    Learning(clock="mistakes", l1=1e-4),
+]
+# Of models that search; of models of pieces of sequences.
+SEARCHES = [
+    {"update": "early"},
+    {"update": "plain"},
+    {"beam": 1, "update": "early"},
+    {"beam": 1, "update": "every"},
+]
+PIECES = {"learning": Learning("pa_i", mini_sample=4.0, dropout=0.1)}
+
+
+@EVERY
+def test_every_way_of_learning_learns(name: str) -> None:
+    kind = KINDS[name]
+    if kind.is_ensemble:
+        pytest.skip("its models are tried alone")
+    ways: list[dict[str, Any]] = [{"learning": each} for each in LEARNINGS]
+    # The early steps of a tree over characters say too little about those that follow.
+    if hasattr(trained(name), "update") and name != "words, parsed":
+        ways += [{"learning": Learning(), **way} for way in SEARCHES]
+    if kind.has_pieces:
+        ways.append(PIECES)
+    made = {}
+    for way in ways:
+        model = kind.new(epochs=15, **way).fit(kind.gold)
+        figure = model.evaluate(kind.gold).as_dict()[model.PRIMARY]
+        made[model.to_bytes()] = way
+        assert figure > 0.3, (way, figure)
+    assert len(made) == len(ways)
+
+
+@EVERY
+def test_the_best_epoch_is_kept(name: str) -> None:
+    kind = KINDS[name]
+    model = kind.new(epochs=4)
+    model.fit(kind.gold[:5], kind.gold[5:])
+    figures = (
+        [report.dev.as_dict()[model.PRIMARY] for report in model.words.history]
+        if (kind.is_ensemble)
+        else [report.dev.as_dict()[model.PRIMARY] for report in model.history]
+    )
+    assert len(figures) == 4
+    if not kind.is_ensemble:
+        found = model.evaluate(kind.gold[5:]).as_dict()[model.PRIMARY]
+        assert found == max(figures)
+        assert model.evaluate(kind.gold[5:], n_threads=2).as_dict()[model.PRIMARY] == found
+    with pytest.raises(ValueError, match="evaluation"):
+        model.evaluate([])
+
+
+@EVERY
+def test_a_training_goes_on_from_its_file(name: str) -> None:
+    kind = KINDS[name]
+    for changes in ({}, *kind.others):
+        model = kind.new(**changes)
+        if model.learning.needs_whole_corpus:
+            continue
+        model.partial_fit(kind.gold)
+        other = type(model).from_bytes(model.to_bytes(state="training"))
+        assert other.is_training
+        assert answers(name, other) == answers(name, model)
+        for each in (model, other):
+            each.partial_fit(kind.gold)
+        assert other.to_bytes(state="training") == model.to_bytes(state="training")
+        assert other.to_bytes() == model.to_bytes()
+
+
+@EVERY
+def test_a_training_goes_on_from_weights(name: str) -> None:
+    kind = KINDS[name]
+    further = [again(name), pickle.loads(pickle.dumps(trained(name))), copy.deepcopy(trained(name))]
+    for model in further:
+        assert not model.is_training
+        model.partial_fit(kind.gold)
+        assert model.is_training
+    first, *others = (model.to_bytes() for model in further)
+    assert others == [first, first]
+    assert first != data_of(name)
+    assert trained(name).to_bytes() == data_of(name)
+
+
+@EVERY
+def test_portions_share_what_was_prepared(name: str) -> None:
+    kind = KINDS[name]
+    at_once, portions = kind.new(), kind.new()
+    for model in (at_once, portions):
+        model.prepare(kind.gold)
+        assert not model.is_trained
+    compiled = portions.compile(kind.gold)
+    portions.learn(compiled)
+    assert portions.to_bytes() == at_once.partial_fit(kind.gold).to_bytes()
+    assert portions.owns(compiled)
+    with pytest.raises(ValueError, match="compiled for another training"):
+        at_once.learn(compiled)
+    portions.fit(kind.gold)
+    with pytest.raises(ValueError, match="compiled for another training"):
+        portions.learn(compiled)
+    halves = kind.new()
+    halves.prepare(kind.gold)
+    halves.partial_fit(kind.gold[:5]).partial_fit(kind.gold[5:])
+    assert answers(name, halves)
+
+
+@EVERY
+def test_an_interrupted_training_ends_as_if_it_had_not_been(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    straight = kind.new(epochs=3).fit(kind.gold, kind.gold[:3])
+    ended: list[Any] = []
+
+    def stop(report: Any) -> None:
+        ended.append(report)
+        raise Interrupted
+
+    def fit(**how: Any) -> Any:
+        return kind.new(epochs=3).fit(kind.gold, kind.gold[:3], checkpoint=tmp_path / "s", **how)
+
+    for _ in range(2):
+        with pytest.raises(Interrupted):
+            fit(on_epoch=stop)
+    assert len(ended) == 2
+    assert ended[0].epoch < ended[1].epoch
+    assert fit().to_bytes() == straight.to_bytes()
+    # What has ended is not trained again.
+    assert fit(on_epoch=stop).to_bytes() == straight.to_bytes()
+    with pytest.raises(ValueError, match="of another training"):
+        kind.new(epochs=4).fit(kind.gold, kind.gold[:3], checkpoint=tmp_path / "s")
+
+
+# What is said -------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    alone = [model.predict(*args) for args in kind.asked] * 5
+    items = [kind.batch(args) for args in kind.asked] * 5
+    assert model.predict_batch(items) == alone
+    assert model.predict_batch(items, n_threads=2) == alone
+    assert list(model.predict_stream(iter(items), n_threads=3)) == alone
+    assert model.predict_batch([]) == []
+
+
+@EVERY
+def test_the_best_lists_fall(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    if kind.lists is None:
+        pytest.skip("it gives one answer")
+    best = getattr(model, "predict_tagged", model.predict)
+    for args in kind.asked:
+        ((_, first),) = kind.lists(model, args, 1)
+        found = kind.lists(model, args, 5)
+        scores = [each for each, _ in found]
+        assert 1 <= len(found) <= 5
+        assert scores == sorted(scores, reverse=True)
+        if name.endswith("parsed"):
+            # Of which some differ in their trees alone.
+            assert first == best(*args)
+        else:
+            assert first == best(*args)
+            assert all(a != b for i, (_, a) in enumerate(found) for _, b in found[:i])
+        with pytest.raises(ValueError, match="0"):
+            kind.lists(model, args, 0)
+
+
+@OF_TEXTS
+def test_margins_have_the_sign_of_what_is_found(name: str) -> None:
+    model = trained(name)
+    for text, sentences in zip(TEXTS, model.predict_margins(TEXTS, n_threads=2), strict=True):
+        assert "".join(sentence for sentence, _ in sentences) == text
+        # Models of words look at their 16 best analyses.
+        ((_, best), *_) = model.nbest(text, 16)
+        words = [each if isinstance(each, str) else each[0] for each in best]
+        ends = {*accumulate(map(len, words))}
+        begin = 0
+        for sentence, margins in sentences:
+            assert len(margins) == len(sentence) - 1
+            for place, margin in enumerate(margins, begin + 1):
+                # Models of a beam may have two analyses that are as good.
+                assert margin == 0.0 or (margin > 0.0) == (place in ends)
+            begin += len(sentence)
+
+
+@EVERY
+def test_explanations_add_up_to_the_score(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    for args in kind.asked[:4]:
+        found = model.explain(*args)
+        parts = [each.score for one in found.decisions for each in one.contributions]
+        assert sum(parts) == pytest.approx(found.score, abs=1e-6)
+        if kind.lists is not None:
+            assert found.score == pytest.approx(kind.lists(model, args, 1)[0][0], abs=1e-6)
+        for one in found.decisions:
+            if one.runner_up is None:
+                assert one.margin == math.inf
+                assert not one.differences
+            else:
+                assert one.runner_up != one.chosen
+                differences = sum(each.score for each in one.differences)
+                assert differences == pytest.approx(one.margin, abs=1e-6)
+
+
+@EVERY
+def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    model = kind.new()
+    assert not model.is_trained
+    assert not model.is_frozen
+    for ask in (
+        lambda: model.predict(*kind.asked[0]),
+        lambda: model.predict_batch([kind.batch(kind.asked[0])]),
+        lambda: model.evaluate(kind.gold),
+        lambda: model.explain(*kind.asked[0]),
+        lambda: model.save(tmp_path / "model.srt"),
+        model.to_bytes,
+        model.freeze,
+        lambda: type(model).average([model, trained(name)]),
+        lambda: model.correct(kind.gold[:1]),
+    ):
+        with pytest.raises(ValueError, match=r"not been trained|knows no labels|differ in labels"):
+            ask()
+    for state in ("training", "frozen", "compressed", "", None):
+        with pytest.raises(ValueError, match=r"state|no training is running|is not frozen|labels"):
+            model.save(tmp_path / "model.srt", state=state)
+    assert not list(tmp_path.iterdir())
+    for same in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model.untrained()):
+        assert not same.is_trained
+        assert same.settings.as_dict() == model.settings.as_dict()
+        assert same.fit(kind.gold).to_bytes() == data_of(name)
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_every_way_gives_equal_bytes_and_answers(name: str, tmp_path: Path) -> None:
+    model, path = trained(name), tmp_path / "model.srt"
+    model.save(path)
+    assert path.read_bytes() == data_of(name)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    cls, expected = type(model), answers(name, model)
+    loaded = cls.load(path, mapped=True)
+    for other in (
+        loaded,
+        cls.load(str(path)),
+        cls.load(path, verify=False),
+        cls.from_bytes(data_of(name)),
+        pickle.loads(pickle.dumps(model)),
+        pickle.loads(pickle.dumps(loaded)),
+        copy.deepcopy(model),
+        copy.deepcopy(loaded),
+    ):
+        assert type(other) is cls
+        assert other.is_trained
+        assert not other.is_training
+        assert other.to_bytes() == data_of(name)
+        assert other.settings.as_dict() == model.settings.as_dict()
+        assert answers(name, other) == expected
+    # Over the file that is mapped; and a new one takes its place beside others.
+    loaded.save(path)
+    assert answers(name, loaded) == expected
+    beside = cls.load(path, mapped=True)
+    KINDS[name].new(seed=8).fit(KINDS[name].gold).save(path)
+    assert answers(name, beside) == expected
+    assert cls.load(path).to_bytes() != data_of(name)
+
+
+@EVERY
+def test_settings_travel(name: str) -> None:
+    kind = KINDS[name]
+    seen = {data_of(name)}
+    for changes in kind.others:
+        model = kind.new(**changes).fit(kind.gold)
+        data = model.to_bytes()
+        other = type(model).from_bytes(data)
+        assert other.settings.as_dict() == model.settings.as_dict()
+        assert answers(name, other) == answers(name, model)
+        assert other.fit(kind.gold).to_bytes() == data
+        seen.add(data)
+    # Every setting makes a difference.
+    assert len(seen) == len(kind.others) + 1
+
+
+def work(models: list[tuple[str, Any]], queue: Any) -> None:
+    """What a child process does."""
+    queue.put([answers(name, model) for name, model in models])
+
+
+@pytest.mark.slow
+def test_models_go_to_spawned_processes(tmp_path: Path) -> None:
+    """By bytes, and by the path of the file that they were loaded from."""
+    models: list[tuple[str, Any]] = []
+    for number, name in enumerate(KINDS):
+        path = tmp_path / f"{number}.srt"
+        trained(name).save(path)
+        models += [(name, trained(name)), (name, type(trained(name)).load(path, mapped=True))]
+    queue = SPAWN.Queue()
+    child = SPAWN.Process(target=work, args=(models, queue))
+    child.start()
+    found = queue.get(timeout=240)
+    child.join(timeout=240)
+    assert child.exitcode == 0
+    assert found == [answers(name, model) for name, model in models]
+
+
+def is_refused(name: str, data: bytes) -> bool:
+    """Whether a file is refused, with an error that names it; one that is not is what it says."""
+    try:
+        model = type(trained(name)).from_bytes(data, name="some.srt")
+    except ValueError as error:
+        assert str(error).startswith("some.srt: "), error  # noqa: PT017
+        return True
+    header, arrays = parse_model(data)
+    written, written_arrays = parse_model(model.to_bytes(state=header["state"]))
+    # Whole numbers may stand for real ones.
+    assert written == header
+    assert written_arrays.keys() == arrays.keys()
+    assert all(np.array_equal(written_arrays[key], array) for key, array in arrays.items())
+    # Of one word, as there may be no limit to the search any more.
+    if model.is_trained:
+        model.predict(*(each[:1] for each in KINDS[name].asked[0]))
+    return False
+
+
+@EVERY
+def test_damaged_files_are_refused_or_what_they_were(name: str) -> None:
+    """All bytes of the header, and some of the rest."""
+    data = data_of(name)
+    header_end = int(np.frombuffer(data[12:20], "<u8")[0]) + 100
+    stride = len(data) // 150 + 1
+    places = sorted(
+        {*range(0, min(header_end, len(data)), header_end // 150 + 1), *range(0, len(data), stride)}
+    )
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        try:
+            model = type(trained(name)).from_bytes(bytes(damaged), name="some.srt")
+        except ValueError as error:
+            assert str(error).startswith("some.srt: ")  # noqa: PT017
+            continue
+        # Between arrays nothing is said.
+        assert model.to_bytes() == data
+    for length in places:
+        with pytest.raises(ValueError, match=r"^some\.srt: "):
+            type(trained(name)).from_bytes(data[:length], name="some.srt")
+    with pytest.raises(ValueError, match="bytes instead of"):
+        type(trained(name)).from_bytes(data + b"\0")
+
+
+HOSTILE: list[Any] = [
+    None, True, False, 0, 1, -1, 2**31, 2**63 - 1, 2**64 - 1, 1.5, -1.0, math.nan, math.inf,
+    "", "x", "\0", b"x", [], [1], [None], ["x"], [[]], {}, {"x": 1},
+]  # fmt: skip
+# Entries that are for messages alone.
+UNREAD = ("package", "version")
+
+
+def paths_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to the entries of a header; of lists, to the first and the last item."""
+    if path and path[-1] not in UNREAD:
+        yield path
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from paths_of(each, (*path, key))
+    elif isinstance(value, list) and value:
+        for place in {0, len(value) - 1}:
+            yield from paths_of(value[place], (*path, place))
+
+
+def entry(header: Any, path: tuple[Any, ...]) -> Any:
+    """What a path leads to."""
+    for key in path:
+        header = header[key]
+    return header
+
+
+def fits(old: Any, new: Any) -> bool:
+    """Whether one value may take the place of another: by its type, with whole for real numbers."""
+    return (
+        old is None
+        or new is None
+        or type(old) is type(new)
+        or (type(old) is float and type(new) is int)
+    )
+
+
+def file_of(name: str, state: str) -> bytes:
+    return data_of(name) if state == "trained" else running_data(name)
+
+
+def some(places: list[Any], data: bytes) -> list[Any]:
+    """All places, or, of large files, some: these are models made of others."""
+    return places[:: 1 + len(places) * len(data) // 20_000_000]
+
+
+EACH_STATE = pytest.mark.parametrize("state", ["trained", "training"])
+
+
+@EVERY
+@EACH_STATE
+def test_headers_are_refused_or_true(name: str, state: str) -> None:
+    """Entries that are missing or others, one by one, with checksums that fit."""
+    data = file_of(name, state)
+    header, _ = parse_model(data)
+    step = 2 + len(data) // 30_000
+    for number, path in enumerate(some(list(paths_of(header)), data)):
+
+        def drop(other: Any, _: Any, path: Any = path) -> None:
+            del entry(other, path[:-1])[path[-1]]
+
+        def add(other: Any, _: Any, path: Any = path) -> None:
+            entry(other, path)["more"] = 1
+
+        old = entry(header, path)
+        # Of lists by their names, any may be there; of large files, a part is tried.
+        if isinstance(path[-1], str) and "lists" not in path and number % (1 + step // 8) == 0:
+            assert is_refused(name, tampered(data, drop)), f"without {path}"
+        if path[-1] in ("settings", "learning"):
+            assert is_refused(name, tampered(data, add)), f"more in {path}"
+        for value in HOSTILE[number % step :: step]:
+
+            def change(other: Any, _: Any, path: Any = path, value: Any = value) -> None:
+                entry(other, path[:-1])[path[-1]] = value
+
+            same = type(old) is type(value) and old == value
+            if not same and not is_refused(name, tampered(data, change)):
+                assert fits(old, value) or {"lexicon", "columns"} & {*path}, (
+                    f"{value!r} in place of {old!r} at {path}"
+                )
+
+
+def changed(number: int) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
+    """What hostile people do to an array."""
+    yield "flat or deep", lambda a: a.reshape(-1, 1) if a.ndim == 1 else a.reshape(-1)
+    yield "longer", lambda a: np.concatenate([a, a[-1:]])
+    yield "shorter", lambda a: a[:-1]
+    yield "empty", lambda a: a[:0]
+    yield "turned", lambda a: a[::-1]
+    yield "of zeros", np.zeros_like
+    yield "of ones", lambda a: np.full_like(a, -1 if a.dtype.kind != "u" else 2**8 - 1)
+    for kind in ("<f4", "<f8", "<i8", "<u8", "<u2"):
+        yield kind, lambda a, kind=kind: a.astype(kind)  # type: ignore[misc]
+    for value in (math.nan, math.inf):
+        yield str(value), lambda a, value=value: put(a, value)  # type: ignore[misc]
+
+
+def put(array: np.ndarray, value: float) -> np.ndarray:
+    """An array, which may be of real numbers, with another value in it."""
+    if array.dtype.kind == "f" and array.size:
+        array.reshape(-1)[array.size // 2] = value
+    return array
+
+
+@EVERY
+@EACH_STATE
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_arrays_are_refused_or_true(name: str, state: str) -> None:
+    data = file_of(name, state)
+    _, arrays = parse_model(data)
+    for stray in ("9999.keys", "keys", "", "0.more", "0.keys.1", "01.keys"):
+        add = lambda _, others, stray=stray: others.update({stray: np.zeros(3)})  # noqa: E731
+        assert is_refused(name, tampered(data, add)), stray
+    step = 1 + len(data) // 30_000
+    for number, (key, array) in enumerate(some(list(arrays.items()), data)):
+        drop = lambda _, others, key=key: others.pop(key)  # noqa: E731
+        assert is_refused(name, tampered(data, drop)) or key.endswith("occurrences"), key
+        for what, make in list(changed(number))[number % step :: step]:
+            other = make(array.copy())
+            if other.dtype == array.dtype and np.array_equal(other, array):
+                continue
+            change = lambda _, others, key=key, other=other: others.update({key: other})  # noqa: E731
+            if not is_refused(name, tampered(data, change)):
+                assert other.dtype == array.dtype, (key, what)
+                assert what not in ("nan", "inf"), (key, what)
+
+
+@EVERY
+def test_models_of_other_tasks_are_refused(name: str) -> None:
+    kind = KINDS[name]
+    cls = type(trained(name))
+    other = "tagger" if name != "tagger" else "texts"
+    with pytest.raises(ValueError, match=rf"'{type(trained(other)).TASK}', not '{cls.TASK}'"):
+        cls.from_bytes(data_of(other))
+    with pytest.raises(ValueError, match=r"differ in task|as many|no models? of"):
+        cls.average([trained(name), trained(other)])
+    with pytest.raises(ValueError, match="no model to average"):
+        cls.average([])
+    # An error names the version that wrote a file, if it is another one.
+    for version, says in (("0.0.9", True), (None, False), (["0.0.9"], False)):
+
+        def change(header: Any, _: Any, version: Any = version) -> None:
+            header["version"] = version
+            header["settings"]["made_up"] = 1
+
+        with pytest.raises(ValueError, match="made_up") as caught:
+            cls.from_bytes(tampered(data_of(name), change))
+        assert ("written by spacy_structreg 0.0.9" in str(caught.value)) == says
+    data = tampered(data_of(name), lambda header, _: header.update(version="0.0.9"))
+    assert answers(name, cls.from_bytes(data), kind.asked[:1])
+
+
+# Averages and frozen models -----------------------------------------------------------------------
+
+
+@EVERY
+def test_averages(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    cls = type(model)
+    assert cls.average([model]).to_bytes() == data_of(name)
+    assert answers(name, cls.average([model, again(name)])) == answers(name, model)
+    other = trained(name, 4)
+    averages = [cls.average([model, other], mean) for mean in ("nonzero", "plain")]
+    for average in averages:
+        assert average.is_trained
+        assert average.to_bytes() not in (data_of(name), other.to_bytes())
+        assert average.settings.as_dict() == model.settings.as_dict()
+        assert answers(name, cls.from_bytes(average.to_bytes())) == answers(name, average)
+        average.partial_fit(kind.gold)
+    # Log-linear models have weights for all features.
+    same = averages[0].to_bytes() == averages[1].to_bytes()
+    assert same == isinstance(model.learning, LogLinear)
+    assert model.to_bytes() == data_of(name)
+    if not kind.is_ensemble:
+        # Several models of a training are those of the seeds that follow each other.
+        several = (
+            kind.new(n_models=2, mean="nonzero", learning=model.learning).fit(kind.gold).to_bytes()
+        )
+        assert weights_of(several) == weights_of(cls.average([model, other]).to_bytes())
+    of_fewer = kind.new().fit(kind.gold[:2])
+    if getattr(of_fewer, "labels", ()) != getattr(model, "labels", ()):
+        with pytest.raises(ValueError, match="differ in labels"):
+            cls.average([model, of_fewer])
+    for changes, what in kind.differ:
+        different = kind.new(**changes).fit(kind.gold)
+        with pytest.raises(ValueError, match=f"differ in ({what})"):
+            cls.average([model, different])
+
+
+@EVERY
+def test_frozen_models_answer_alike_and_learn_no_more(name: str, tmp_path: Path) -> None:
+    kind, model = KINDS[name], trained(name)
+    expected = answers(name, model)
+    whole = model.freeze(bits=32)
+    assert whole.is_frozen
+    assert not model.is_frozen
+    assert model.to_bytes() == data_of(name)
+    assert answers(name, whole) == expected
+    small = model.freeze()
+    # Small tables are mostly what arrays are wrapped in, and of that frozen ones have more.
+    assert name in ("features", "texts") or len(small.to_bytes()) < len(data_of(name))
+    path = tmp_path / "frozen.srt"
+    small.save(path)
+    mapped = type(model).load(path, mapped=True)
+    expected = answers(name, small)
+    mapped.save(path)  # over the file that is mapped
+    for other in (mapped, pickle.loads(pickle.dumps(small)), copy.deepcopy(small)):
+        assert other.is_frozen
+        assert answers(name, other) == expected
+        assert other.to_bytes() == path.read_bytes() == small.to_bytes()
+    for act, what in (
+        (lambda: small.partial_fit(kind.gold), "trained further"),
+        (lambda: small.correct(kind.gold[:1]), "corrected"),
+        (lambda: type(small).average([model, small]), "averaged"),
+        (small.freeze, "frozen again"),
+        (lambda: small.to_bytes(state="training"), "no training is running"),
+        (lambda: model.freeze(bits=4), "choose from 8, 16 and 32"),
+        (lambda: model.freeze(prune=-1.0), "give a number from 0"),
+        (lambda: model.to_bytes(state="frozen"), "not frozen"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            act()
+    assert small.to_bytes() == path.read_bytes()
