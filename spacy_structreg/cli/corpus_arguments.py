@@ -8,7 +8,6 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.commands import Depends
-from spacy_structreg.corpora.any_format import all_formats
 from spacy_structreg.corpora.corpus_options import (
     AUTO,
     Compounds,
@@ -35,21 +34,21 @@ PipelineArgument: TypeAlias = Annotated[
 ANY_CORPUS: Final = CorpusOptions(spaces=Spaces.none)
 """Options of a corpus where none are named."""
 
-# The usual ones first.
-FORMATS: Final = [*all_formats().values()][::-1]
-FORMAT_NAMES: Final = (AUTO, *(each.name for each in FORMATS))
-
 
 def format_name(text: str) -> str:
     """A name of a format, or `AUTO`. Raises typer.BadParameter for others."""
-    if text not in FORMAT_NAMES:
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, FORMAT_NAMES))}")
+    from spacy_structreg.corpora.any_format import all_formats
+
+    if text != AUTO and text not in all_formats():
+        raise typer.BadParameter(
+            f"{text!r} is no format; they are {AUTO}, {', '.join(all_formats())}"
+        )
     return text
 
 
 def format_option(*names: str, help: str) -> Any:
-    """An option that takes the name of a format."""
-    return Opt(*names, parser=format_name, metavar=f"<{'|'.join(FORMAT_NAMES)}>", help=help)
+    """An option that takes the name of a format; `task_lists.WithFormats` lists them."""
+    return Opt(*names, parser=format_name, metavar="FORMAT", help=help)
 
 
 def corpus_options(
@@ -59,9 +58,8 @@ def corpus_options(
         format_option(
             "--format",
             "-f",
-            help="; ".join(f"{each.name}: {each.summary}" for each in FORMATS)
-            + f"; {AUTO}: by the extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or "
-            "the content",
+            help="Format of the corpus, as below; auto: by the extension (.spacy, .conllu, .mrg, "
+            ".jsonl), else by --columns or the content",
         ),
     ] = AUTO,
     encoding: Annotated[
