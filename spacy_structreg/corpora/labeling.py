@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from spacy_structreg.metrics.labeling.spans import (
+from spacy_structreg.metrics.labeling import (
     BIO,
     OUTSIDE,
     Place,

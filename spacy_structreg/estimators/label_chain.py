@@ -19,8 +19,8 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
-from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
-from spacy_structreg.metrics.labeling.spans import OUTSIDE, SpanScores, score_spans
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.labeling import OUTSIDE, score_labels, score_spans
 from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
@@ -398,7 +398,7 @@ class LabelerSettings(TrainingSettings):
     epochs: int = 15
 
 
-class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
+class Labeler(ChainEstimator[GoldT, Scores]):
     """Labels every item of a sequence, with spans of the scheme if there is one."""
 
     NOUN = "labeler"
@@ -478,7 +478,7 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         decoders: DecoderPool[SequenceDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> SpanScores | LabelScores:
+    ) -> Scores:
         items, labels = zip(*map(self._split, gold), strict=True)
         predicted = self._stream(items, decoders, n_threads)
         if self._scheme is None:

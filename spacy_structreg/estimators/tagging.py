@@ -33,7 +33,8 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
@@ -123,7 +124,7 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
     )
 
 
-class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
+class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
@@ -275,7 +276,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         decoders: DecoderPool[TagDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> TaggingScores:
+    ) -> Scores:
         visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, None, decoders, n_threads)

@@ -15,14 +15,16 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import catalogue  # type: ignore[import-untyped]
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+
+from spacy_structreg.metrics.figures import Counts, Scores
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.annotated import AnnotatedSentence
@@ -39,20 +41,6 @@ registry: Final = catalogue.create("spacy_structreg", "tasks", entry_points=True
 
 
 # Scores ------------------------------------------------------------------------------------------
-
-
-class Counts(NamedTuple):
-    """Counts of which F is 2 · correct / (gold + predicted)."""
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def f(self) -> float | None:
-        """F as a fraction of 1; None if there is nothing to count."""
-        whole = self.gold + self.predicted
-        return 2 * self.correct / whole if whole else None
 
 
 @dataclass(frozen=True)
@@ -76,22 +64,6 @@ class ScoreSettings:
     vocabulary: AbstractSet[str] | None = None
     conventions: str = "collins"
     punctuation: AbstractSet[str] | None = None
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The figures of a task, as fractions of 1 (None if unknown), and the counts behind them.
-
-    per_type: precision, recall and F (``p``, ``r``, ``f``) of each label, under the keys of spaCy.
-    tested: the counts of the figures by which two pipelines are compared; the first one is the
-    figure of the task. further: those of other figures, which a comparison tells as well.
-    """
-
-    figures: Figures
-    counts: dict[str, Any]
-    tested: dict[str, Counts]
-    per_type: dict[str, dict[str, Figures]] = field(default_factory=dict)
-    further: dict[str, Counts] = field(default_factory=dict)
 
 
 # Configs -----------------------------------------------------------------------------------------
@@ -320,7 +292,7 @@ class PipelineTask(ABC):
 
     def text_counts(self, pairs: Pairs, part: TaskPart) -> dict[str, Counts]:
         """The counts behind the figures of Docs made of text: pairs of gold and prediction."""
-        return self.score(pairs, part, ScoreSettings()).tested
+        return self.score(pairs, part, ScoreSettings()).compared()
 
     def is_found(self, doc: Doc, part: TaskPart) -> bool:
         """True if a pipe that has been trained, as it seems, has annotated a Doc."""

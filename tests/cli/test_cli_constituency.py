@@ -224,8 +224,8 @@ def test_trees_of_given_words(
     assert not {"tag_acc", "dep_uas", "seg_f"} & report.keys()
     counts = report["counts"]
     assert isinstance(counts, dict)
-    assert counts["brackets"]["conventions"] == "collins"
-    assert counts["brackets"]["all"]["gold"] == 4 + 4 + 6 + 7 + 1
+    assert report["conventions"] == "collins"
+    assert counts["constituents"]["gold"] == 4 + 4 + 6 + 7 + 1
     # One gold bracket more, and another tag, which the parser is not given.
     changed = tmp_path / "changed.bracket"
     changed.write_text(

@@ -106,7 +106,7 @@ def test_every_command(folder: Path) -> None:
     )  # fmt: skip
     report = json.loads((folder / "report.json").read_text("utf-8"))
     assert report["lemma_right"] == 2 / 3
-    assert report["counts"]["lemmas"] == [3, 3, 2]
+    assert report["counts"]["lemmas"] == {"words": 3, "right": 2}
     assert report["compare"]["figures"]["lemma_right"]["p"] == 1.0
     assert re.search(r"^lemma_right +66\.67 +66\.67 +\+0\.00 +1\.0000", printed, re.MULTILINE)
     printed = run(folder, "structreg", "jackknife", "toy.cfg", "train.spacy", "jack.spacy", "-k", 3)

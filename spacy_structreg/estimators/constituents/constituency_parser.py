@@ -32,7 +32,8 @@ from spacy_structreg.learn.setting_fields import (
     from_settings,
     setting,
 )
-from spacy_structreg.metrics.constituents import BracketScores, score_brackets
+from spacy_structreg.metrics.constituents import score_brackets
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.explanation import Explanation
@@ -73,7 +74,7 @@ class ConstituencyParser(
     TreeParser[
         ConstituencySentence,
         ConstituentDecoder,
-        BracketScores,
+        Scores,
         GivenConstituents,
         ConstituentQuery,
         ConstituencySentence,
@@ -172,7 +173,7 @@ class ConstituencyParser(
         decoders: DecoderPool[ConstituentDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> BracketScores:
+    ) -> Scores:
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )

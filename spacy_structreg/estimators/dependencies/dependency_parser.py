@@ -34,7 +34,8 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.dependencies import ParsingScores, score_parses
+from spacy_structreg.metrics.dependencies import score_parses
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.explanation import Explanation
@@ -129,7 +130,7 @@ class DependencyParserSettings(TreeParserSettings):
 
 
 class DependencyParser(
-    TreeParser[DependencySentence, ParseDecoder, ParsingScores, GivenArcs, Query, Parse]
+    TreeParser[DependencySentence, ParseDecoder, Scores, GivenArcs, Query, Parse]
 ):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
@@ -244,7 +245,7 @@ class DependencyParser(
         decoders: DecoderPool[ParseDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> ParsingScores:
+    ) -> Scores:
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )

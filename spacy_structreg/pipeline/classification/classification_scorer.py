@@ -9,7 +9,8 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.metrics.classification import ClassificationScores, score_classification
+from spacy_structreg.metrics.classification import score_classification
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.documents import category_of
 
 
@@ -39,10 +40,10 @@ def score_categories(
         Scorer.score_cats(known, "cats", getter=cats, labels=sorted(categories), multi_label=False)
     )
     pairs = [(example.reference, example.predicted) for example in known]
-    return {**figures, "cats_acc": score_categories_of_docs(pairs).cats_acc}
+    return {**figures, **score_categories_of_docs(pairs).as_dict("cats_acc")}
 
 
-def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> ClassificationScores:
+def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> Scores:
     """Score the likeliest category of predicted Docs against that of their references.
 
     References without a category do not count.

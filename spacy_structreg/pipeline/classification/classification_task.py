@@ -7,6 +7,7 @@ from typing import Any, Final
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.classification.classification_scorer import score_categories_of_docs
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.setting_texts import config_block
@@ -14,10 +15,8 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     score_weights,
@@ -89,13 +88,7 @@ class Classification(PipelineTask):
 
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """The share of texts of the right category, and figures of each category."""
-        scores = score_categories_of_docs(pairs)
-        return Scores(
-            scores.as_dict(),
-            {"cats": {"texts": scores.texts, "correct": scores.correct}},
-            {"cats_acc": Counts(scores.texts, scores.texts, scores.correct)},
-            {"cats_f_per_type": scores.cats_f_per_type},
-        )
+        return score_categories_of_docs(pairs)
 
 
 def sole_category(doc: Doc) -> str | None:

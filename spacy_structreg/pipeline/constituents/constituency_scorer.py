@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final
@@ -14,9 +14,9 @@ from spacy.training import Example
 from spacy_structreg.metrics.constituents import (
     CONVENTIONS,
     BracketScorer,
-    BracketScores,
     HeadedBracket,
 )
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.component import logger
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
@@ -25,7 +25,7 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
 )
 from spacy_structreg.pipeline.documents import gold_words, tagged_words
 
-# There, words of punctuation count as well.
+# The figure of taggers, for which words of punctuation count as well.
 TAGS: Final = "tag_acc"
 
 
@@ -33,7 +33,7 @@ def make_constituency_scorer(conventions: str = "collins") -> Callable[..., dict
     """Make the scorer ``spacy_structreg.constituency_scorer.v1``.
 
     conventions: what counts, by a name of `metrics.constituents.CONVENTIONS`. The scorer gives the
-    figures of `metrics.constituents.BracketScores` but for tags, as fractions of 1, if all words
+    figures of `metrics.constituents.bracket_figures` but for tags, as fractions of 1, if all words
     are those of the reference. They are None if they are not, which is warned of, or there are no
     gold trees; that of heads also where gold constituents have none.
     Raises ValueError for another name.
@@ -64,12 +64,7 @@ def score_constituency(
             len(pairs),
         )
         pairs = []
-    return bracket_figures(score_brackets_of_docs(pairs, conventions, spans_key))
-
-
-def bracket_figures(scores: BracketScores) -> dict[str, float | None]:
-    """The figures of scores but for that of tags, which is one of taggers (`metrics.tagging`)."""
-    return {name: figure for name, figure in scores.as_dict().items() if name != TAGS}
+    return score_brackets_of_docs(pairs, conventions, spans_key).as_dict()
 
 
 def score_brackets_of_docs(
@@ -77,7 +72,7 @@ def score_brackets_of_docs(
     conventions: str = "collins",
     spans_key: str = SPANS_KEY,
     predicted_key: str | None = None,
-) -> BracketScores:
+) -> Scores:
     """The scores of predicted Docs against references of the same words.
 
     pairs: reference and prediction. Gold sentences without a tree do not count. Gold sentences that
@@ -97,7 +92,8 @@ def score_brackets_of_docs(
             reference, predicted, spans_key, predicted_key or spans_key, headed=headed
         ):
             scorer.add(gold, found)
-    return scorer.scores() if all_headed else replace(scorer.scores(), heads=None)
+    scores = scorer.scores().without(TAGS)
+    return scores if all_headed else scores.without_counts("heads")
 
 
 def score_brackets_of_texts(
@@ -105,7 +101,7 @@ def score_brackets_of_texts(
     conventions: str = "collins",
     spans_key: str = SPANS_KEY,
     predicted_key: str | None = None,
-) -> BracketScores:
+) -> Scores:
     """The scores of predicted Docs against references of the same text, whatever their words are.
 
     A bracket is right if a gold one has the same label, first and last character: characters are
@@ -118,7 +114,7 @@ def score_brackets_of_texts(
             tags = [tag for word, tag in tagged_words(reference) for _ in word]
             gold = _by_characters(reference, spans_key, tags)
             scorer.add(gold, _by_characters(predicted, predicted_key or spans_key, tags))
-    return replace(scorer.scores(), heads=None)
+    return scorer.scores().without(TAGS).without_counts("heads")
 
 
 def _by_characters(doc: Doc, spans_key: str, tags: list[str]) -> _Brackets:

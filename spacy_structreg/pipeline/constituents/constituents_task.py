@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.metrics.figures import Counts, Scores
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
@@ -18,7 +18,6 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.constituents.constituency_scorer import (
-    bracket_figures,
     score_brackets_of_docs,
     score_brackets_of_texts,
 )
@@ -28,11 +27,9 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     DrawnTask,
     Pairs,
     Picture,
-    Scores,
     ScoreSettings,
     Style,
     TaskPart,
@@ -144,10 +141,7 @@ class Constituents(DrawnTask):
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """The figures of EVALB, of all sentences and of short ones."""
         found_key = part.setting("spans_key", SPANS_KEY)
-        scores = score_brackets_of_docs(pairs, settings.conventions, SPANS_KEY, found_key)
-        counts = {"brackets": {"conventions": settings.conventions, **asdict(scores)}}
-        tested = {"brackets_f": Counts(scores.all.gold, scores.all.predicted, scores.all.correct)}
-        return Scores(bracket_figures(scores), counts, tested)
+        return score_brackets_of_docs(pairs, settings.conventions, SPANS_KEY, found_key)
 
     def text_parts(self, nlp: Language) -> list[str]:
         """The pipes of the task."""
@@ -156,8 +150,8 @@ class Constituents(DrawnTask):
     def text_counts(self, pairs: Pairs, part: TaskPart) -> dict[str, Counts]:
         """The counts of brackets over characters."""
         found_key = part.setting("spans_key", SPANS_KEY)
-        counts = score_brackets_of_texts(pairs, predicted_key=found_key).all
-        return {"text_brackets_f": Counts(counts.gold, counts.predicted, counts.correct)}
+        found = score_brackets_of_texts(pairs, predicted_key=found_key).compared()
+        return {"text_brackets_f": found["brackets_f"]}
 
     def is_found(self, doc: Doc, part: TaskPart) -> bool:
         """True if a Doc has the span group of the pipe."""

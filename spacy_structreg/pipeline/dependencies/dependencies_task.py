@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.metrics.dependencies import ArcCounts, TextArcCounts
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.dependencies.parsing_scorer import score_texts, score_trees
 from spacy_structreg.pipeline.documents import dependency_sentences, is_tagged_throughout
@@ -22,12 +21,10 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     DrawnTask,
     Given,
     Pairs,
     Picture,
-    Scores,
     ScoreSettings,
     Style,
     TaskPart,
@@ -155,14 +152,8 @@ class Dependencies(DrawnTask):
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """Attachment scores of gold words, or F of words, tags and heads of raw text."""
         if settings.given.words:
-            trees = score_trees(pairs, punctuation=settings.punctuation)
-            tested, further = _counted(trees.all), _counted(trees.nopunct, "_nopunct")
-            main = {key: tested.pop(key) for key in ("dep_las", "dep_uas")}
-            return Scores(trees.as_dict(), asdict(trees), main, further=tested | further)
-        texts = score_texts(pairs, settings.vocabulary, punctuation=settings.punctuation)
-        tested, further = _counted_on_text(texts.all), _counted_on_text(texts.nopunct, "_nopunct")
-        main = {key: tested.pop(key) for key in ("las_f", "uas_f")}
-        return Scores(texts.as_dict(), asdict(texts), main, further=tested | further)
+            return score_trees(pairs, punctuation=settings.punctuation)
+        return score_texts(pairs, settings.vocabulary, punctuation=settings.punctuation)
 
     def draw(
         self, doc: Doc, style: str, lengths: Sequence[int] | None, part: TaskPart | None, **how: Any
@@ -178,34 +169,6 @@ class Dependencies(DrawnTask):
             drawn = dependency_svg(tree) if is_drawn and has_heads else None
             pictures.append((len(tree.words), drawn))
         return pictures
-
-
-def _counted(counts: ArcCounts, suffix: str = "") -> dict[str, Counts]:
-    """The counts behind the figures of gold words."""
-    others = counts.words - counts.roots
-    behind = {
-        "dep_uas": (counts.words, counts.heads),
-        "dep_las": (counts.labeled_words, counts.labels),
-        "dep_root": (counts.roots, counts.root_heads),
-        "dep_nonroot": (others, counts.heads - counts.root_heads),
-        "dep_complete": (counts.sentences, counts.complete),
-    }
-    return {f"{key}{suffix}": Counts(n, n, correct) for key, (n, correct) in behind.items()}
-
-
-def _counted_on_text(counts: TextArcCounts, suffix: str = "") -> dict[str, Counts]:
-    """The counts behind the figures of raw text."""
-    gold, predicted = counts.gold, counts.predicted
-    return {
-        f"tag_f{suffix}": Counts(gold, predicted, counts.tags),
-        f"uas_f{suffix}": Counts(gold, predicted, counts.heads),
-        f"las_f{suffix}": Counts(gold, predicted, counts.labels),
-        f"nonroot_f{suffix}": Counts(
-            gold - counts.gold_roots,
-            predicted - counts.predicted_roots,
-            counts.heads - counts.roots,
-        ),
-    }
 
 
 def is_parsed_throughout(doc: Doc) -> bool:

@@ -11,12 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.metrics.dependencies import (
-    ParsingScorer,
-    ParsingScores,
-    TextParsingScorer,
-    TextParsingScores,
-)
+from spacy_structreg.metrics.dependencies import ParsingScorer, TextParsingScorer
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.documents import dependency_sentences, gold_words, tagged_words
 
 OF_WORDS: Final = ("dep_uas", "dep_las", "dep_root", "dep_complete")
@@ -46,10 +42,7 @@ def score_parsing(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         scores = score_trees(pairs)
         found = scores.as_dict()
         if scores.by_label:
-            figures["dep_las_per_type"] = {
-                label: {"p": of.dep_p, "r": of.dep_r, "f": of.dep_f}
-                for label, of in scores.by_label.items()
-            }
+            figures |= scores.per_type()
     else:
         found = score_parsed_texts(pairs)
         if "tag_f" in found:
@@ -71,7 +64,7 @@ def score_parsed_texts(pairs: Iterable[tuple[Doc, Doc]]) -> dict[str, Any]:
 
 def score_trees(
     pairs: Iterable[tuple[Doc, Doc]], *, punctuation: AbstractSet[str] | None = None
-) -> ParsingScores:
+) -> Scores:
     """The scores of predicted Docs against references of the same words.
 
     pairs: reference and prediction. Sentences are those of the reference; a predicted head in
@@ -94,7 +87,7 @@ def score_texts(
     *,
     tagged: bool = True,
     punctuation: AbstractSet[str] | None = None,
-) -> TextParsingScores:
+) -> Scores:
     """The scores of predicted Docs against references of the same text.
 
     pairs: reference and prediction. vocabulary: the words of the training corpus. tagged: whether

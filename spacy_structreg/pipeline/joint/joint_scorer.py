@@ -30,8 +30,5 @@ def score_joint(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
     for example in examples:
         if not example.reference.has_unknown_spaces:
             scorer.add(tagged_words(example.reference), tagged_words(example.predicted))
-    figures = scorer.scores().as_dict()
-    return {
-        **score_segmentation(examples),
-        **{key: figures[key] for key in ("joint_p", "joint_r", "joint_f")},
-    }
+    figures = scorer.scores().as_dict("joint_p", "joint_r", "joint_f")
+    return {**score_segmentation(examples), **figures}

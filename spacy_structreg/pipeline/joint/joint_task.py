@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.joint import JointScorer
 from spacy_structreg.pipeline.documents import is_tagged_throughout, tagged_words
 from spacy_structreg.pipeline.segmentation.segmentation_task import tokenizer_parts
@@ -19,11 +20,9 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     Given,
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     pipes_writing,
@@ -137,9 +136,7 @@ class Joint(PipelineTask):
         scorer = JointScorer(settings.vocabulary)
         for gold, predicted in pairs:
             scorer.add(tagged_words(gold), tagged_words(predicted))
-        scores = scorer.scores()
-        counts = Counts(scores.joint_gold, scores.joint_predicted, scores.joint_correct)
-        return Scores(scores.as_dict(), asdict(scores), {"joint_f": counts})
+        return scorer.scores()
 
 
 JOINT: Final = Joint()

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.labeling import labels_of
-from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
-from spacy_structreg.metrics.labeling.spans import SpanScorer, SpanScores
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.labeling import SpanScorer, score_labels
 from spacy_structreg.pipeline.documents import gold_words, visible_tokens, word_of
 from spacy_structreg.pipeline.labeling.labeling_documents import (
     SPANS_KEY,
@@ -44,20 +44,15 @@ def score_labeling(
     pairs = [(example.reference, example.predicted) for example in examples]
     if stands_for_spans(attribute):
         scores = score_spans_of_docs(pairs, attribute, spans_key)
-        return {
-            "ents_p": scores.ents_p,
-            "ents_r": scores.ents_r,
-            "ents_f": scores.ents_f,
-            "ents_per_type": scores.ents_per_type or None,
-        }
+        return {**scores.as_dict(), "ents_per_type": scores.per_type()["ents_per_type"] or None}
     if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
         return {"label_acc": None}
-    return {"label_acc": score_labels_of_docs(pairs, attribute).label_acc}
+    return score_labels_of_docs(pairs, attribute).as_dict()
 
 
 def score_spans_of_docs(
     pairs: Iterable[tuple[Doc, Doc]], attribute: str, spans_key: str = SPANS_KEY
-) -> SpanScores:
+) -> Scores:
     """Score the entities or spans of predicted Docs against those of their references.
 
     A span is right if a gold one has the same first and last character and the same label, whatever
@@ -86,10 +81,10 @@ def score_spans_of_docs(
         # Of the gold spans, that they do not overlap; those that a pipe keeps may.
         labels_of(gold, bounds[-1])
         scorer.add_spans(gold, found, bounds[-1])
-    return scorer.scores()
+    return scorer.scores().without("label_acc")
 
 
-def score_labels_of_docs(pairs: Iterable[tuple[Doc, Doc]], attribute: str) -> LabelScores:
+def score_labels_of_docs(pairs: Iterable[tuple[Doc, Doc]], attribute: str) -> Scores:
     """Score an attribute of the tokens of predicted Docs against their references.
 
     Words whose gold label is not known do not count, nor does white space. Raises ValueError if the

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.labeling.labeling_documents import (
@@ -33,11 +34,9 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     Given,
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     pipes_writing,
@@ -217,19 +216,8 @@ class Labeling(PipelineTask):
         """F of entities or spans, by their characters; or the share of right labels of tokens."""
         attribute = part.setting("attribute", ENTS)
         if not stands_for_spans(attribute):
-            labels = score_labels_of_docs(pairs, attribute)
-            counts = {"labels": {"total": labels.total, "correct": labels.correct}}
-            tested = {"label_acc": Counts(labels.total, labels.total, labels.correct)}
-            return Scores(labels.as_dict(), counts, tested)
-        spans = score_spans_of_docs(pairs, attribute, part.setting("spans_key", SPANS_KEY))
-        by_label = {label: asdict(each) for label, each in spans.by_label.items()}
-        total = {"gold": spans.gold, "predicted": spans.predicted, "correct": spans.correct}
-        return Scores(
-            {"ents_p": spans.ents_p, "ents_r": spans.ents_r, "ents_f": spans.ents_f},
-            {"ents": {**total, "by_label": by_label}},
-            {"ents_f": Counts(**total)},
-            {"ents_per_type": spans.ents_per_type},
-        )
+            return score_labels_of_docs(pairs, attribute)
+        return score_spans_of_docs(pairs, attribute, part.setting("spans_key", SPANS_KEY))
 
 
 def visible_spans(doc: Doc, attribute: str, key: str = SPANS_KEY) -> list[LabeledSpan] | None:

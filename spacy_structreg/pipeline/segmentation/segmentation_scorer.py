@@ -30,8 +30,5 @@ def score_segmentation(examples: Iterable[Example], **kwargs: Any) -> dict[str, 
     for example in examples:
         if not example.reference.has_unknown_spaces:
             scorer.add(gold_words(example.reference), gold_words(example.predicted))
-    figures = scorer.scores().as_dict()
-    return {
-        **Scorer.score_tokenization(examples),
-        **{key: figures[key] for key in ("seg_p", "seg_r", "seg_f")},
-    }
+    figures = scorer.scores().as_dict("seg_p", "seg_r", "seg_f")
+    return {**Scorer.score_tokenization(examples), **figures}

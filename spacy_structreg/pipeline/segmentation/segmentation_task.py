@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.segmentation import SegmentationScorer
 from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.documents import gold_words
@@ -19,11 +19,9 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     Given,
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     score_weights,
@@ -122,9 +120,7 @@ class Segmentation(PipelineTask):
         scorer = SegmentationScorer(settings.vocabulary)
         for gold, predicted in pairs:
             scorer.add(gold_words(gold), gold_words(predicted))
-        scores = scorer.scores()
-        tested = {"seg_f": Counts(scores.gold, scores.predicted, scores.correct)}
-        return Scores(scores.as_dict(), asdict(scores), tested)
+        return scorer.scores()
 
 
 SEGMENTATION: Final = Segmentation()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Final, Literal
+from typing import Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.metrics.tagging import TaggingScorer
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.tagging import TaggingScorer, TagKind
 from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.documents import tagged_words
@@ -18,11 +18,9 @@ from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     Given,
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     pipes_writing,
@@ -94,16 +92,11 @@ class Tagging(PipelineTask):
 
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """The share of words with the right tag; words whose gold tag is not known do not count."""
-        kind: Literal["tag", "pos"] = "tag"
-        if part.setting("attribute", kind) == "pos":
-            kind = "pos"
-        scorer = TaggingScorer(settings.vocabulary)
+        kind: TagKind = "pos" if part.setting("attribute", "tag") == "pos" else "tag"
+        scorer = TaggingScorer(settings.vocabulary, kind)
         for gold, predicted in pairs:
             scorer.add(tagged_words(gold, kind), [tag for _, tag in tagged_words(predicted, kind)])
-        scores = scorer.scores()
-        figures = {key.replace("tag", kind): value for key, value in scores.as_dict().items()}
-        counts = Counts(scores.words, scores.words, scores.correct)
-        return Scores(figures, asdict(scores), {f"{kind}_acc": counts})
+        return scorer.scores()
 
 
 TAGGING: Final = Tagging()

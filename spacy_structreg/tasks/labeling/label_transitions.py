@@ -21,7 +21,7 @@ from spacy_structreg.corpora.labeling import (
     place_of,
     spans_of,
 )
-from spacy_structreg.metrics.labeling.spans import OUTSIDE
+from spacy_structreg.metrics.labeling import OUTSIDE
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.segmentation.bmes import MOST_LABELS
 
