@@ -34,7 +34,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.annotated import Phrase
 from spacy_structreg.pipeline.analyses import confidence_of
 from spacy_structreg.pipeline.component import RunsThreads
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency_documents import (
     HEADS,
     SPANS_KEY,
     write_phrases,

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.segmentation import count_crossed
 from spacy_structreg.models.progress import progress_bar
-from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, word_bounds
+from spacy_structreg.pipeline.constituency_documents import read_phrases, word_bounds
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_tokens
 from spacy_structreg.pipeline.task import (
     TOKENIZER,

@@ -24,10 +24,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.metrics.figures import Counts, Scores
-
 if TYPE_CHECKING:
     from spacy_structreg.corpora.annotated import AnnotatedSentence
+    from spacy_structreg.metrics.figures import Counts, Scores
 
 TOKENIZER: Final = "tokenizer"
 """Stands for the tokenizer of a pipeline where names of pipes are listed."""

@@ -23,10 +23,10 @@ from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import CONVENTIONS
-from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, write_phrases
-from spacy_structreg.pipeline.constituents.constituents_task import CONSTITUENTS
-from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
+from spacy_structreg.pipeline.constituency import CONSTITUENTS
+from spacy_structreg.pipeline.constituency_documents import read_phrases, write_phrases
 from spacy_structreg.pipeline.gold_docs import read_sentences
+from spacy_structreg.pipeline.parser import DEPENDENCIES
 from spacy_structreg.pipeline.readers import create_corpus
 
 Invoke = Callable[..., Result]

@@ -20,7 +20,7 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.estimators.labeling.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
 from spacy_structreg.metrics.labeling import score_spans
 from spacy_structreg.pipeline.gold_docs import read_sentences
-from spacy_structreg.pipeline.labeling.labeling_documents import spans_of_doc
+from spacy_structreg.pipeline.labeling_documents import spans_of_doc
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]

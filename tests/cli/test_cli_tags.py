@@ -22,7 +22,7 @@ from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]

@@ -192,7 +192,7 @@ def test_no_command_names_a_task(path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES",
+        "from spacy_structreg.pipeline.parser import DEPENDENCIES",
         'if task == "parse": pass',
         'if pipe.factory == "structreg_tagger": pass',
         "isinstance(tokenizer, JointTagger)",

@@ -18,7 +18,7 @@ from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
 from spacy_structreg.corpora.head_rules import head_rules
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency_documents import (
     constituency_sentences as of_doc,
 )
 

@@ -20,8 +20,8 @@ from spacy.vocab import Vocab
 from thinc.api import Linear
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
-from spacy_structreg.pipeline.constituents.constituency import StructregConstituency
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency import StructregConstituency
+from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     read_phrases,
     write_phrases,

@@ -14,8 +14,8 @@ from spacy_structreg.cli.evaluate import GivenName, evaluate
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline import gold_docs
-from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
 from spacy_structreg.pipeline.evaluation import evaluate_docs
+from spacy_structreg.pipeline.parser import DEPENDENCIES
 from spacy_structreg.pipeline.task import (
     Figures,
     Given,

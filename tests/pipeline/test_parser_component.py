@@ -18,8 +18,6 @@ from thinc.api import Linear
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.pipeline.dependencies.parser import StructregParser
-from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.documents import dependency_sentences
 
 # Words, tags, heads (of the root itself, as spaCy has it) and labels.

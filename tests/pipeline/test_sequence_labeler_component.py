@@ -25,9 +25,11 @@ from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.labeling import spans_of
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.pipeline.labeling.labeling_scorer import score_labeling
-from spacy_structreg.pipeline.labeling.sequence_labeler import StructregSequenceLabeler
-from spacy_structreg.pipeline.labeling.sequence_labeler_model import create_gazetteers
+from spacy_structreg.pipeline.sequence_labeler import (
+    StructregSequenceLabeler,
+    create_gazetteers,
+    score_labeling,
+)
 
 # Words, their tags, and the entities in them.
 GOLD = [

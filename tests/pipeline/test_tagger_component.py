@@ -15,8 +15,7 @@ from spacy.vocab import Vocab
 from thinc.api import Linear
 
 from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.pipeline.tagging.tagger import StructregTagger
-from spacy_structreg.pipeline.tagging.tagging_scorer import score_tags
+from spacy_structreg.pipeline.tagger import StructregTagger, score_tags
 
 # Words, fine-grained tags and universal ones; 书 and "can" have two.
 GOLD = [

@@ -7,11 +7,11 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.annotated import Phrase
-from spacy_structreg.pipeline.constituents.constituency_documents import write_phrases
-from spacy_structreg.pipeline.constituents.constituency_scorer import (
+from spacy_structreg.pipeline.constituency import (
     score_brackets_of_docs,
     score_brackets_of_texts,
 )
+from spacy_structreg.pipeline.constituency_documents import write_phrases
 
 VOCAB = Vocab()
 

@@ -1,4 +1,4 @@
-"""The component that tags words: ``structreg_tagger``.
+"""The pipe that tags words, ``structreg_tagger``, with its scorer, config and task.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
+from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.component import (
     N_THREADS,
+    N_THREADS_TEXT,
     EstimatorPipe,
     check_setting,
     component_factory,
@@ -25,8 +28,24 @@ from spacy_structreg.pipeline.documents import (
     SPACE_TAG,
     AttributeReader,
     TagWriter,
+    tagged_words,
     visible_tokens,
 )
+from spacy_structreg.pipeline.task import (
+    ConfigParts,
+    ConfigRequest,
+    ConfigTemplate,
+    Given,
+    Pairs,
+    PipelineTask,
+    ScoreSettings,
+    TaskPart,
+    pipes_writing,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.metrics.figures import Scores
+    from spacy_structreg.metrics.tagging import TagKind
 
 Attribute: TypeAlias = Literal["tag", "pos", "both"]
 
@@ -208,3 +227,144 @@ create_tagger = component_factory(
         **dict.fromkeys(("tag_p", "tag_r", "pos_p", "pos_r")),
     },
 )
+
+
+# Scorer -------------------------------------------------------------------------------------------
+
+
+def make_tagging_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer ``spacy_structreg.tagging_scorer.v1``."""
+    return score_tags
+
+
+def score_tags(
+    examples: Iterable[Example], *, attribute: Attribute = "tag", **kwargs: Any
+) -> dict[str, Any]:
+    """Score the tags of Docs, as fractions of 1, under ``tag`` and, or, ``pos``.
+
+    If all words are those of the reference: ``tag_acc``, the share of words with the right tag;
+    words whose gold tag is not known do not count. If not: ``tag_p``, ``tag_r`` and ``tag_f`` of
+    words that have both their place and their tag right, in Docs whose gold tags are all known.
+    The other figures are None, so that none stands for another.
+    """
+
+    from spacy_structreg.metrics.joint import JointScorer
+    from spacy_structreg.metrics.tagging import TaggingScorer
+
+    examples = list(examples)
+    kinds: tuple[Literal["tag", "pos"], ...] = (
+        ("tag", "pos") if attribute == "both" else (attribute,)
+    )
+    figures: dict[str, Any] = {}
+    for kind in kinds:
+        pairs = [
+            (tagged_words(example.reference, kind), tagged_words(example.predicted, kind))
+            for example in examples
+        ]
+        accuracy = precision = recall = f_score = None
+        if all(_words(gold) == _words(predicted) for gold, predicted in pairs):
+            words = TaggingScorer()
+            for gold, predicted in pairs:
+                words.add(gold, [tag for _, tag in predicted])
+            accuracy = words.scores().tag_acc
+        else:
+            spans = JointScorer()
+            for gold, predicted in pairs:
+                if "".join(_words(gold)) == "".join(_words(predicted)):
+                    spans.add(gold, predicted)
+            scores = spans.scores()
+            precision, recall, f_score = scores.joint_p, scores.joint_r, scores.joint_f
+        figures |= {
+            f"{kind}_acc": accuracy,
+            f"{kind}_p": precision,
+            f"{kind}_r": recall,
+            f"{kind}_f": f_score,
+        }
+    return figures
+
+
+def _words(pairs: list[tuple[str, str]]) -> list[str]:
+    return [word for word, _ in pairs]
+
+
+# Config and task ----------------------------------------------------------------------------------
+
+
+COMPONENT: Final = f"""\
+[components.tagger]
+factory = "structreg_tagger"
+# What is learned and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
+attribute = "{{attribute}}"
+# Tag words anew that have a tag already.
+overwrite = false
+{N_THREADS_TEXT}
+{{analyses}}
+[components.tagger.scorer]
+@scorers = "spacy_structreg.tagging_scorer.v1"
+
+"""
+
+
+def tagger_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a tagger."""
+    from spacy_structreg.estimators.tagging import Tagger
+    from spacy_structreg.pipeline.setting_texts import config_block
+
+    attribute = request.attribute
+    templates = "latin" if request.is_alphabetic else "words"
+    other = "tag" if attribute == "pos" else "pos"
+    weights = dict.fromkeys(f"{kind}_{end}" for kind in ("tag", "pos") for end in "fpr")
+    return ConfigParts(
+        title="a tagger of words",
+        noun="tagger",
+        pipeline=["tagger"],
+        components=COMPONENT.format(attribute=attribute, analyses=CONFIG_TEXT),
+        model=config_block("components.tagger.model", Tagger, templates=templates),
+        about_gold='# The gold annotation that the tagger is given: with "sents" as well, it sees '
+        "sentences one by one.",
+        gold=["words"],
+        dev_gold=["words"],
+        scores={f"{attribute}_acc": 1.0, f"{other}_acc": None, **weights},
+        about_scores="the share of words that get the right tag",
+    )
+
+
+class Tagging(PipelineTask):
+    """Tags of given words, found by a pipe."""
+
+    stem = "tagging"
+    order = 2
+    predicts = "tags"
+    verb = "tags"
+    noun = "tagger"
+    missing = "tag"
+    on_text = False
+    templates = (ConfigTemplate("tag", "a pipe that tags given words", tagger_parts, tags="some"),)
+
+    def parts(self, nlp: Language) -> list[str]:
+        """All pipes that write fine-grained tags."""
+        return pipes_writing(nlp, "tag")
+
+    def has_gold(self, doc: Doc) -> bool:
+        """True if a word has a tag."""
+        return bool(doc.has_annotation("TAG"))
+
+    def scored_parts(
+        self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
+    ) -> list[str]:
+        """As of other tasks; none if the tags are given."""
+        return [] if given.tags else super().scored_parts(nlp, gold, given)
+
+    def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
+        """The share of words with the right tag; words whose gold tag is not known do not count."""
+
+        from spacy_structreg.metrics.tagging import TaggingScorer
+
+        kind: TagKind = "pos" if part.setting("attribute", "tag") == "pos" else "tag"
+        scorer = TaggingScorer(settings.vocabulary, kind)
+        for gold, predicted in pairs:
+            scorer.add(tagged_words(gold, kind), [tag for _, tag in tagged_words(predicted, kind)])
+        return scorer.scores()
+
+
+TAGGING: Final = Tagging()

@@ -14,8 +14,8 @@ from spacy_structreg.estimators.margins import tag_margins
 from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.component import N_THREADS
-from spacy_structreg.pipeline.joint.joint_scorer import score_joint
 from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer
+from spacy_structreg.pipeline.tokenizer_tasks import score_joint
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 

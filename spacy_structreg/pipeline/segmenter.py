@@ -10,8 +10,8 @@ from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.component import N_THREADS
-from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
 from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer
+from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 

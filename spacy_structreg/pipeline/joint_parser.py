@@ -10,10 +10,10 @@ from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import ParsingModel, TokenizerModel
 from spacy_structreg.pipeline.component import N_THREADS
-from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsed_texts
-from spacy_structreg.pipeline.joint.joint_tagger import JointTagger
-from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
+from spacy_structreg.pipeline.joint_tagger import JointTagger
+from spacy_structreg.pipeline.parser import score_parsed_texts
 from spacy_structreg.pipeline.tokenizer import FoundWords
+from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 

@@ -1,14 +1,16 @@
-"""The component that labels tokens: ``structreg_sequence_labeler``.
+"""The pipe that labels tokens, ``structreg_sequence_labeler``, with its scorer, config and task.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import accumulate, chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +20,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
 from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.pipeline.component import (
     N_THREADS,
+    N_THREADS_TEXT,
     EstimatorPipe,
     aligned,
     check_setting,
@@ -29,24 +32,42 @@ from spacy_structreg.pipeline.component import (
     model_bounds,
     punctuation_bounds,
 )
-from spacy_structreg.pipeline.documents import AttributeReader
-from spacy_structreg.pipeline.labeling.labeling_documents import (
+from spacy_structreg.pipeline.documents import AttributeReader, gold_words, visible_tokens, word_of
+from spacy_structreg.pipeline.labeling_documents import (
     ATTRIBUTES,
     ENT_TYPE,
+    ENTS,
+    SPANS,
     SPANS_KEY,
     check_attribute,
     extension_of,
     given_labels,
     gold_labels,
+    is_labeled,
+    known_tokens,
     register_value,
+    spans_of_doc,
     stands_for_spans,
     value_of,
     write_spans,
     write_value,
 )
+from spacy_structreg.pipeline.task import (
+    ConfigParts,
+    ConfigRequest,
+    ConfigTemplate,
+    Given,
+    Pairs,
+    PipelineTask,
+    ScoreSettings,
+    TaskPart,
+    pipes_writing,
+)
 
 if TYPE_CHECKING:
     from spacy_structreg.features.gazetteers import Gazetteers
+    from spacy_structreg.metrics.figures import Scores
+
 
 Values: TypeAlias = tuple[str | None, ...]
 
@@ -378,3 +399,340 @@ create_sequence_labeler = component_factory(
         "ents_per_type": None,
     },
 )
+
+
+# Gazetteers ---------------------------------------------------------------------------------------
+
+
+def create_gazetteers(
+    lists: dict[str, str | list[str]],
+    lower: bool = False,
+    characters: bool = False,
+    encoding: str = "utf-8",
+) -> Gazetteers:
+    """Make lists of phrases for ``[initialize.components.<name>.gazetteers]``.
+
+    lists: of each name, a file with a phrase a line, or the phrases themselves. lower, characters:
+    see `features.gazetteers.Gazetteers`. encoding: of the files.
+    Raises ValueError for faulty files and lists; OSError for files that cannot be read.
+    """
+    from spacy_structreg.features.gazetteers import Gazetteers
+
+    paths = {name: given for name, given in lists.items() if isinstance(given, str)}
+    found: dict[str, list[str]] = {
+        name: given for name, given in lists.items() if not isinstance(given, str)
+    }
+    if paths:
+        read = Gazetteers.from_files(paths, lower=lower, characters=characters, encoding=encoding)
+        found |= read.as_dict()["lists"]
+    return Gazetteers(found, lower=lower, characters=characters)
+
+
+# Scorer -------------------------------------------------------------------------------------------
+
+
+def make_labeling_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer ``spacy_structreg.labeling_scorer.v1``."""
+    return score_labeling
+
+
+def score_labeling(
+    examples: Iterable[Example],
+    *,
+    attribute: str = "ents",
+    spans_key: str = SPANS_KEY,
+    **kwargs: Any,
+) -> dict[str, Any]:
+    """Score what a sequence labeler writes, as fractions of 1.
+
+    attribute, spans_key: as of the component. Of entities and spans: ``ents_p``, ``ents_r``,
+    ``ents_f`` and ``ents_per_type``, under the keys of spaCy (`score_spans_of_docs`). Of anything
+    else ``label_acc``, the share of words with the right label (`score_labels_of_docs`); None if
+    words are not those of the reference.
+    """
+    pairs = [(example.reference, example.predicted) for example in examples]
+    if stands_for_spans(attribute):
+        scores = score_spans_of_docs(pairs, attribute, spans_key)
+        return {**scores.as_dict(), "ents_per_type": scores.per_type()["ents_per_type"] or None}
+    if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
+        return {"label_acc": None}
+    return score_labels_of_docs(pairs, attribute).as_dict()
+
+
+def score_spans_of_docs(
+    pairs: Iterable[tuple[Doc, Doc]], attribute: str, spans_key: str = SPANS_KEY
+) -> Scores:
+    """Score the entities or spans of predicted Docs against those of their references.
+
+    A span is right if a gold one has the same first and last character and the same label, whatever
+    the words are; so tokens are characters here, without white space. References without any
+    annotation of the kind or of another text do not count, nor do predicted spans that reach into
+    tokens of which it is not known what they are in. Raises ValueError for gold spans that overlap.
+    """
+
+    from spacy_structreg.corpora.labeling import labels_of
+    from spacy_structreg.metrics.labeling import SpanScorer
+
+    scorer = SpanScorer()
+    for reference, predicted in pairs:
+        known = known_tokens(reference, attribute, spans_key)
+        if not any(known) or gold_text(reference) != gold_text(predicted):
+            continue
+        bounds = _bounds(reference)
+        unknown = {
+            place
+            for token, is_known in zip(reference, known, strict=True)
+            if not is_known
+            for place in range(bounds[token.i], bounds[token.i + 1])
+        }
+        gold = _by_characters(reference, attribute, spans_key)
+        found = [
+            (begin, end, label)
+            for begin, end, label in _by_characters(predicted, attribute, spans_key)
+            if unknown.isdisjoint(range(begin, end))
+        ]
+        # Of the gold spans, that they do not overlap; those that a pipe keeps may.
+        labels_of(gold, bounds[-1])
+        scorer.add_spans(gold, found, bounds[-1])
+    return scorer.scores().without("label_acc")
+
+
+def score_labels_of_docs(pairs: Iterable[tuple[Doc, Doc]], attribute: str) -> Scores:
+    """Score an attribute of the tokens of predicted Docs against their references.
+
+    Words whose gold label is not known do not count, nor does white space. Raises ValueError if the
+    words are not those of the reference.
+    """
+
+    from spacy_structreg.metrics.labeling import score_labels
+
+    gold: list[list[str]] = []
+    found: list[list[str]] = []
+    for reference, predicted in pairs:
+        values = zip(_values(reference, attribute), _values(predicted, attribute), strict=True)
+        known = [(wanted, given or "") for wanted, given in values if wanted is not None]
+        gold.append([wanted for wanted, _ in known])
+        found.append([given for _, given in known])
+    return score_labels(gold, found)
+
+
+def gold_text(doc: Doc) -> str:
+    """The characters of a Doc, without white space."""
+    return "".join(gold_words(doc))
+
+
+def _values(doc: Doc, attribute: str) -> list[str | None]:
+    return [value_of(token, attribute) for token in visible_tokens(doc)]
+
+
+def _bounds(doc: Doc) -> list[int]:
+    """The first character of each token, white space left out; and the end."""
+    return list(accumulate((len(word_of(token)) for token in doc), initial=0))
+
+
+def _by_characters(doc: Doc, attribute: str, spans_key: str) -> list[tuple[int, int, str]]:
+    bounds = _bounds(doc)
+    return [
+        (bounds[start], bounds[end], label)
+        for start, end, label in spans_of_doc(doc, attribute, spans_key)
+    ]
+
+
+# Config and task ----------------------------------------------------------------------------------
+
+
+COMPONENT: Final = f"""\
+[components.sequence_labeler]
+factory = "structreg_sequence_labeler"
+# What is learned and written: "ents", entities; "spans", those of a span group; "tag", "pos",
+# "lemma", "morph" or "dep" of each token, or an extension of tokens, as in "_.chunk": these need
+# scheme = null below.
+attribute = "{{writes}}"
+# The span group of "spans".
+spans_key = "chunks"
+# What is labeled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
+# knows of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
+# within paragraphs not at these.
+sentences = "doc"
+# Label anew what is labeled already; false keeps it, and finds what goes best with it.
+overwrite = false
+# The name of an extension of Docs for the probabilities of all labels, such as
+# "label_probabilities"; null for none.
+probabilities = null
+{N_THREADS_TEXT}
+
+# Where the columns of the model are read from, if not from the attribute of their name.
+[components.sequence_labeler.columns]
+{{columns}}
+[components.sequence_labeler.scorer]
+@scorers = "spacy_structreg.labeling_scorer.v1"
+
+"""
+
+GAZETTEERS: Final = """\
+# Lists of known phrases, as features; the model keeps them. Remove the # to have some.
+# [initialize.components.sequence_labeler]
+# [initialize.components.sequence_labeler.gazetteers]
+# @misc = "spacy_structreg.Gazetteers.v1"
+# lower = false
+# [initialize.components.sequence_labeler.gazetteers.lists]
+# city = "cities.txt"
+
+"""
+
+PATH: Final = "components.sequence_labeler.model"
+SCORES: Final = {
+    **{"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0},
+    **{"ents_per_type": None, "label_acc": None},
+}
+ABOUT_SCORES: Final = "F of entities or spans"
+
+
+def entity_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a pipe that finds entities."""
+    from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.pipeline.setting_texts import config_block
+
+    templates = "ner" if request.is_alphabetic else "characters"
+    return ConfigParts(
+        title="a labeler of tokens",
+        noun="labeler",
+        pipeline=["sequence_labeler"],
+        components=COMPONENT.format(writes=ENTS, columns=""),
+        model=config_block(PATH, SequenceLabeler, templates=templates),
+        about_gold='# The gold annotation that the labeler is given: with "sents", it sees '
+        "sentences one by one.",
+        gold=["words", "sents"],
+        dev_gold=["words", "sents"],
+        scores=SCORES,
+        about_scores=ABOUT_SCORES,
+        initialize=GAZETTEERS,
+    )
+
+
+def chunk_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a pipe that finds spans of tagged words."""
+    from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.pipeline.setting_texts import config_block
+    from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
+
+    parts = tag_reading_parts(
+        request,
+        name="sequence_labeler",
+        title="a labeler of tokens",
+        noun="labeler",
+        component=COMPONENT,
+        model=config_block(PATH, SequenceLabeler, templates="chunking", columns=["w", "tag"]),
+        scores=SCORES,
+        about_scores=ABOUT_SCORES,
+        with_sentences=True,
+        writes=SPANS,
+        columns="" if request.attribute == "tag" else f"tag = {json.dumps(request.attribute)}\n",
+    )
+    return replace(parts, initialize=GAZETTEERS)
+
+
+class Labeling(PipelineTask):
+    """Entities, spans of a group, or labels of tokens, found by a pipe."""
+
+    stem = "labeling"
+    order = 5
+    predicts = "labels"
+    verb = "labels"
+    noun = "labeler"
+    keeps_spaces = True
+    given_sentences = True
+    templates = (
+        ConfigTemplate(
+            "label",
+            "a pipe that finds entities",
+            entity_parts,
+            gold="entities that are known",
+            advice="make the file with 'convert --columns word,label' from columns",
+            has_gold=lambda doc: visible_spans(doc, ENTS) is not None,
+        ),
+        ConfigTemplate(
+            "chunk",
+            "a pipe that finds spans of tagged words",
+            chunk_parts,
+            tags="some",
+            gold="spans",
+            advice="make the file with 'convert --columns word,tag,label --spans-key chunks' from "
+            "columns",
+            has_gold=lambda doc: visible_spans(doc, SPANS) is not None,
+        ),
+    )
+
+    def has_gold(self, doc: Doc) -> bool:
+        """True if it is known of any word whether it is in an entity or a span."""
+        return is_labeled(doc, ENTS) or is_labeled(doc, SPANS)
+
+    def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
+        """Entities and spans that are known of all words."""
+        return {
+            "entities": visible_spans(doc, ENTS),
+            "chunks": visible_spans(doc, SPANS, spans_key or SPANS_KEY),
+            "spans_key": spans_key,
+        }
+
+    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+        """Write entities, and spans into their group."""
+        key = sentence.spans_key or SPANS_KEY
+        for attribute, spans in ((ENTS, sentence.entities), (SPANS, sentence.chunks)):
+            if spans is not None:
+                write_spans(doc, spans, attribute, key, overwrite=True)
+
+    def spans_key(self, nlp: Language) -> str | None:
+        """The group of the first pipe that writes into one."""
+        pipes = (TaskPart(nlp, name).pipe for name in self.parts(nlp))
+        return next((pipe.spans_key for pipe in pipes if pipe.attribute == SPANS), None)
+
+    def scored_parts(
+        self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
+    ) -> list[str]:
+        """The first pipe for which there is gold annotation; only of spans, if words are not given.
+
+        Without the words of the corpus, labels of words cannot be compared.
+        """
+        tagging = pipes_writing(nlp, "tag", "pos") if given.tags else []
+        for name in self.parts(nlp):
+            pipe = TaskPart(nlp, name).pipe
+            if (
+                name not in tagging
+                and (given.words or stands_for_spans(pipe.attribute))
+                and any(is_labeled(doc, pipe.attribute, pipe.spans_key) for doc in gold)
+            ):
+                return [name]
+        return []
+
+    def text_parts(self, nlp: Language) -> list[str]:
+        """The pipes that find entities, whoever made them."""
+        return [
+            name
+            for name, pipe in nlp.pipeline
+            if "doc.ents" in nlp.get_pipe_meta(name).assigns
+            and getattr(pipe, "attribute", ENTS) == ENTS
+        ]
+
+    def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
+        """F of entities or spans, by their characters; or the share of right labels of tokens."""
+        attribute = part.setting("attribute", ENTS)
+        if not stands_for_spans(attribute):
+            return score_labels_of_docs(pairs, attribute)
+        return score_spans_of_docs(pairs, attribute, part.setting("spans_key", SPANS_KEY))
+
+
+def visible_spans(doc: Doc, attribute: str, key: str = SPANS_KEY) -> list[LabeledSpan] | None:
+    """Entities or spans over visible words; None unless they are known of all of them."""
+    visible = [token.i for token in visible_tokens(doc)]
+    known = known_tokens(doc, attribute, key)
+    if not visible or not all(known[i] for i in visible):
+        return None
+    index = {place: number for number, place in enumerate(visible)}
+    return [
+        (index[start], index[end - 1] + 1, label)
+        for start, end, label in spans_of_doc(doc, attribute, key)
+    ]
+
+
+LABELING: Final = Labeling()
