@@ -10,22 +10,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
-from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.pipeline.analyses import AlternativeSettings
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    N_THREADS_TEXT,
-    check_setting,
     component_factory,
     logger,
 )
@@ -53,8 +49,8 @@ from spacy_structreg.pipeline.task import (
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
     SPACE_LABEL,
-    Attribute,
     TreePipe,
+    TreePipeSettings,
     write_heads,
 )
 
@@ -80,31 +76,34 @@ class TreePart(NamedTuple):
     tree: ConstituencySentence | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConstituencySettings(TreePipeSettings, AlternativeSettings):
+    """Settings of the constituency parser."""
+
+    overwrite: bool = setting(
+        False,
+        "Whether what is parsed already is parsed anew; false keeps whole trees that have heads, "
+        "and other constituents that are there, and finds the others to fit them.",
+    )
+    spans_key: str = setting(
+        SPANS_KEY, "The span group that holds the constituents, here and in the corpora."
+    )
+    dependencies: Dependencies | None = setting(
+        None,
+        'Heads that are written as well: of the head words that the model finds, "parser", or of '
+        'those that head rules find in its trees, "ctb" or "ptb"; null for no heads.',
+    )
+
+
 class StructregConstituency(TreePipe):
     """Puts the constituents of each sentence into a span group, from words and their tags.
-
-    vocab, model, name: as of `EstimatorPipe`; the model is from
-        ``spacy_structreg.ConstituencyParser.v1``.
-    attribute, sentences, n_threads: as of `TreePipe`.
-    overwrite: parse all anew. If not, a whole tree that is in the span group with its heads stays
-        as it is. Of other sentences the constituents that are there stay, and the others are found
-        to fit them; heads are found for all, and a label for those without. ValueError if no tree
-        has them.
-    spans_key: of the span group, which is described in `constituency_documents`.
-    dependencies: write heads as well, with the label ``dep`` or ``ROOT``, instead of those that are
-        there: those of the head words that the model has found, ``"parser"``, or of those that head
-        rules find in its trees, ``"ctb"`` or ``"ptb"``; None for no heads.
-    alternatives: how many trees of each sentence are kept on the Doc (`keep_analyses`), in which
-        given constituents play no part; 0 for none.
-    extension_prefix: of the names of the attributes that are registered (`register_attributes`).
-    scorer: see `constituency_scorer`.
 
     A constituent begins and ends with a word: white space is not shown to the model. In a Doc
     without heads, a sentence starts where a tree does. The model learns from the trees of the
     reference, sentence by sentence, with the tags of the predicted side, as it will see them; a
     sentence is left out if it has other words there. Until the model is trained nothing is written.
-    Raises ValueError for other settings, a model that is not ours, or attributes whose names are
-    taken.
+    Parameters and errors are those of `EstimatorPipe`; ValueError also for attributes whose names
+    are taken (`register_attributes`), and in prediction where no tree has what stays.
     """
 
     TASK = "constituents"
@@ -112,39 +111,14 @@ class StructregConstituency(TreePipe):
     ARCHITECTURE = "spacy_structreg.ConstituencyParser.v1"
     SCORER = "spacy_structreg.constituency_scorer.v1"
     ALTERNATIVES = "constituents"
+    SETTINGS: ClassVar[type[ConstituencySettings]] = ConstituencySettings
+    SCORED = ("spans_key",)
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = FACTORY,
-        *,
-        attribute: Attribute = "tag",
-        sentences: Sentences = "doc",
-        overwrite: bool = False,
-        spans_key: str = SPANS_KEY,
-        dependencies: Dependencies | None = None,
-        alternatives: int = 0,
-        extension_prefix: str = "",
-        n_threads: int = N_THREADS,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        check_setting(name, "dependencies", dependencies, (*get_args(Dependencies), None))
-        super().__init__(
-            vocab,
-            model,
-            name,
-            attribute=attribute,
-            sentences=sentences,
-            overwrite=overwrite,
-            n_threads=n_threads,
-            scorer=scorer,
-            cfg={"spans_key": spans_key},
-        )
-        register_attributes(extension_prefix, spans_key)
-        self.spans_key = spans_key
-        self.dependencies: Dependencies | None = dependencies
-        self.keep_analyses(alternatives=alternatives, extension_prefix=extension_prefix)
+    settings: ConstituencySettings
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        register_attributes(self.settings.extension_prefix, self.settings.spans_key)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -162,7 +136,9 @@ class StructregConstituency(TreePipe):
             for visible in visible_parts
             if visible
         ]
-        given = [[] for _ in sentences] if self.overwrite else list(self._given(docs, places))
+        given = (
+            [[] for _ in sentences] if self.settings.overwrite else list(self._given(docs, places))
+        )
         kept = list(map(_whole_tree, sentences, given))
         asked = [i for i, tree in enumerate(kept) if tree is None]
         found = self.estimator.predict_stream(
@@ -189,7 +165,7 @@ class StructregConstituency(TreePipe):
                 yield _sentence(words, tags, places)
 
     def _keep_analyses(self, doc: Doc, predicted: list[TreePart]) -> None:
-        if not self.alternatives:
+        if not self.settings.alternatives:
             return
         words, tags = self._words_and_tags(doc)
         parts = []
@@ -197,7 +173,7 @@ class StructregConstituency(TreePipe):
             found: list[tuple[float, ConstituencySentence]] = []
             if part.places:
                 sentence = _sentence(words, tags, part.places)
-                found = self.estimator.nbest(*sentence, self.alternatives)
+                found = self.estimator.nbest(*sentence, self.settings.alternatives)
             trees = (
                 (score, [phrase[:3] for phrase in _phrases(part._replace(tree=tree))])
                 for score, tree in found
@@ -211,15 +187,17 @@ class StructregConstituency(TreePipe):
             if parts is None:
                 continue
             write_phrases(
-                doc, (phrase for part in parts for phrase in _phrases(part)), self.spans_key
+                doc,
+                (phrase for part in parts for phrase in _phrases(part)),
+                self.settings.spans_key,
             )
-            if self.dependencies is not None:
+            if self.settings.dependencies is not None:
                 self._write_heads(doc, parts)
             elif not doc.has_annotation("DEP"):
                 _write_starts(doc, {part.start for part in parts})
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
-        for span in doc.spans.get(self.spans_key, ()):
+        for span in doc.spans.get(self.settings.spans_key, ()):
             yield span.start, span.end - 1
 
     def _given(
@@ -227,7 +205,7 @@ class StructregConstituency(TreePipe):
     ) -> Iterator[list[Phrase]]:
         """Of each part that has words, the constituents that its Doc has, over these words."""
         for doc, of_doc in zip(docs, places, strict=True):
-            phrases = read_phrases(doc, self.spans_key) or []
+            phrases = read_phrases(doc, self.settings.spans_key) or []
             at = start = 0
             for words in filter(None, of_doc):
                 end = start + len(words)
@@ -237,8 +215,8 @@ class StructregConstituency(TreePipe):
                     if phrase.end > end:
                         raise ValueError(
                             f"the pipe {self.name!r} cannot keep {phrase.label or 'a constituent'} "
-                            f"in doc.spans[{self.spans_key!r}], which goes beyond the sentence "
-                            f"{doc[words[0] : words[-1] + 1].text!r:.60}"
+                            f"in doc.spans[{self.settings.spans_key!r}], which goes beyond the "
+                            f"sentence {doc[words[0] : words[-1] + 1].text!r:.60}"
                         )
                     head = None if phrase.head is None else phrase.head - start
                     given.append(
@@ -264,16 +242,16 @@ class StructregConstituency(TreePipe):
     def _heads(self, tree: ConstituencySentence) -> Sequence[int]:
         from spacy_structreg.corpora.head_rules import head_rules
 
-        if self.dependencies is None or self.dependencies == "parser":
+        if self.settings.dependencies is None or self.settings.dependencies == "parser":
             return tree.heads()
-        return tree.with_heads(head_rules(self.dependencies)).heads()
+        return tree.with_heads(head_rules(self.settings.dependencies)).heads()
 
     # Training ------------------------------------------------------------------------------------
 
     def _gold_sentences(
         self, doc: Doc, tags: Sequence[str]
     ) -> list[tuple[int, ConstituencySentence | None]]:
-        return constituency_sentences(doc, self.spans_key, tags=tags)
+        return constituency_sentences(doc, self.settings.spans_key, tags=tags)
 
     def _left_out(self) -> str:
         return "have no tree, or not the words that are predicted,"
@@ -499,37 +477,6 @@ def _brackets(pairs: list[tuple[str, str]], constituents: Iterable[HeadedBracket
 # Config and task ----------------------------------------------------------------------------------
 
 
-COMPONENT: Final = f"""\
-[components.constituency]
-factory = "structreg_constituency"
-# Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "{{attribute}}"
-# What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
-# of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
-# within paragraphs not at these.
-sentences = "{{sentences}}"
-# Parse anew what is parsed already; false keeps constituents that are there, and finds the others.
-overwrite = false
-# The span group that holds the constituents, here and in the corpora.
-spans_key = "constituents"
-# Write heads as well: those of the head words that the model finds, "parser", or of those that head
-# rules find in its trees, "ctb" or "ptb"; null for no heads.
-dependencies = null
-# How many trees of each sentence doc._.structreg keeps, which takes time; 0 for none.
-alternatives = 0
-# What the names of the attributes begin with: with "tree_", span._.labels is span._.tree_labels.
-extension_prefix = ""
-{N_THREADS_TEXT}
-
-[components.constituency.scorer]
-@scorers = "spacy_structreg.constituency_scorer.v1"
-# What counts: "collins", as EVALB does with COLLINS.prm; "plain", all constituents and all words;
-# "no_pu", without the punctuation of the Chinese Treebank.
-conventions = "collins"
-
-"""
-
-
 def constituency_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a constituency parser."""
     from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
@@ -541,7 +488,7 @@ def constituency_parts(request: ConfigRequest) -> ConfigParts:
         name="constituency",
         title="a constituency parser",
         noun="parser",
-        component=COMPONENT,
+        component=StructregConstituency,
         model=config_block("components.constituency.model", ConstituencyParser),
         scores=score_weights("structreg_constituency"),
         about_scores="F of brackets",

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
-from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.pipeline.analyses import AnalysisSettings
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    N_THREADS_TEXT,
-    check_setting,
     component_factory,
 )
 from spacy_structreg.pipeline.documents import (
@@ -47,8 +43,8 @@ from spacy_structreg.pipeline.task import (
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
     SPACE_LABEL,
-    Attribute,
     TreePipe,
+    TreePipeSettings,
     write_heads,
 )
 
@@ -56,26 +52,26 @@ if TYPE_CHECKING:
     from spacy_structreg.metrics.figures import Scores
 
 
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(TreePipeSettings, AnalysisSettings):
+    """Settings of the parser."""
+
+    overwrite: bool | Literal["labels"] = setting(
+        True,
+        "Whether what is parsed already is parsed anew; false keeps heads and labels that are "
+        'there, and finds the others to fit them; "labels" keeps heads, and finds all labels.',
+    )
+
+
 class StructregParser(TreePipe):
     """Sets heads, labels and the starts of sentences, from words and their tags.
-
-    vocab, model, name: as of `EstimatorPipe`; the model is from
-        ``spacy_structreg.DependencyParser.v1``.
-    attribute, sentences, n_threads: as of `TreePipe`.
-    overwrite: parse all anew. If not, heads and labels that are there stay, and the others are
-        found to fit them; ValueError if no projective tree with one root has them. ``"labels"``
-        lets heads stay, such as those of a constituency parser, and finds all labels anew.
-    alternatives: how many of the best analyses are kept on the Doc; 0 for none. Heads that stay
-        play no part in them.
-    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
-    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
-    scorer: see `parsing_scorer`.
 
     A sentence starts at the leftmost word of its tree. The model learns from the trees of the
     reference, sentence by sentence, with the tags of the predicted side, as it will see them; a
     sentence is left out if it has other words there. White space hangs on the token before it,
     with the label ``dep``. Until the model is trained nothing is written.
-    Raises ValueError for other settings, or a model that is not ours.
+    Parameters and errors are those of `EstimatorPipe`; in prediction, ValueError where no
+    projective tree with one root has the heads and labels that stay.
     """
 
     TASK = "dependencies"
@@ -84,36 +80,9 @@ class StructregParser(TreePipe):
     FACTORY = "structreg_parser"
     ARCHITECTURE = "spacy_structreg.DependencyParser.v1"
     SCORER = "spacy_structreg.parsing_scorer.v1"
+    SETTINGS: ClassVar[type[ParserSettings]] = ParserSettings
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = FACTORY,
-        *,
-        attribute: Attribute = "tag",
-        sentences: Sentences = "doc",
-        overwrite: bool | Literal["labels"] = True,
-        n_threads: int = N_THREADS,
-        alternatives: int = 0,
-        confidence: bool = False,
-        extension_prefix: str = "",
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        check_setting(name, "overwrite", overwrite, (True, False, "labels"))
-        super().__init__(
-            vocab,
-            model,
-            name,
-            attribute=attribute,
-            sentences=sentences,
-            overwrite=overwrite,
-            n_threads=n_threads,
-            scorer=scorer,
-        )
-        self.keep_analyses(
-            alternatives=alternatives, confidence=confidence, extension_prefix=extension_prefix
-        )
+    settings: ParserSettings
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -132,7 +101,9 @@ class StructregParser(TreePipe):
                 )
                 for start, end in of_doc
             ],
-            given=None if self.overwrite is True else (self._given(*part) for part in parts),
+            given=None
+            if self.settings.overwrite is True
+            else (self._given(*part) for part in parts),
         )
         trees: list[Parse] = []
         for of_doc in spans:
@@ -188,7 +159,7 @@ class StructregParser(TreePipe):
             head = token.head.i if token.has_head() else -1
             known = start <= head < end
             heads.append((ROOT if head == token.i else head - start) if known else None)
-            labels.append(token.dep_ if known and not self.overwrite else None)
+            labels.append(token.dep_ if known and not self.settings.overwrite else None)
         return heads, labels
 
     # Training ------------------------------------------------------------------------------------
@@ -332,26 +303,6 @@ def _without_tags(sentences: Iterable[DependencySentence]) -> list[DependencySen
 # Config and task ----------------------------------------------------------------------------------
 
 
-COMPONENT: Final = f"""\
-[components.parser]
-factory = "structreg_parser"
-# Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "{{attribute}}"
-# What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
-# of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
-# within paragraphs not at these.
-sentences = "{{sentences}}"
-# Parse anew what is parsed already; false keeps heads that are there, and finds the others;
-# "labels" keeps heads, and finds all labels.
-overwrite = true
-{N_THREADS_TEXT}
-{{analyses}}
-[components.parser.scorer]
-@scorers = "spacy_structreg.parsing_scorer.v1"
-
-"""
-
-
 def parser_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a dependency parser."""
     from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
@@ -363,7 +314,7 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
         name="parser",
         title="a dependency parser",
         noun="parser",
-        component=COMPONENT,
+        component=StructregParser,
         model=config_block("components.parser.model", DependencyParser),
         scores={
             "dep_las": 1.0,

@@ -5,29 +5,24 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
 from spacy_structreg.corpora.corpus_options import Sentences
+from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    N_THREADS_TEXT,
     EstimatorPipe,
+    PipeSettings,
     aligned,
-    check_setting,
     component_factory,
     model_bounds,
     punctuation_bounds,
@@ -84,120 +79,117 @@ class DocLabels(NamedTuple):
     probabilities: NDArray[np.float64] | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class LabelerPipeSettings(PipeSettings):
+    """Settings of the sequence labeler of a pipeline."""
+
+    attribute: str = setting(
+        ENTS,
+        'What is learned and written: "ents", entities; "spans", those of a span group; "tag", '
+        '"pos", "lemma", "morph" or "dep" of each token, or an extension of tokens, as in '
+        '"_.chunk": these need scheme = null in the model.',
+    )
+    spans_key: str = setting(SPANS_KEY, 'The span group of "spans".')
+    columns: Mapping[str, str] | None = setting(
+        None,
+        "Where the columns of the model are read from, if not from the attribute of their name: "
+        '{"chunk": "_.chunk"}, or tag, pos, lemma, morph, dep or ent_type for it.',
+        config_default={},
+    )
+    sentences: Sentences = setting(
+        "doc",
+        'What is labeled as a sequence: "doc", each sentence that the Doc knows of, or all of it '
+        'if it knows of none; "punctuation", these cut by punctuation and at line breaks; '
+        '"wrapped", within paragraphs not at these.',
+    )
+    overwrite: bool = setting(
+        False,
+        "Whether what is labeled already is labeled anew; false keeps it, and finds what goes best "
+        "with it.",
+    )
+    probabilities: str | None = setting(
+        None,
+        "The name of an extension of Docs for the probabilities of all labels, such as "
+        '"label_probabilities": a dictionary of "labels" and "array", float64 of shape (tokens, '
+        "labels), NaN for white space; null for none. Only log-linear models have them.",
+    )
+
+    def _check(self) -> None:
+        check_attribute(self.attribute)
+        if self.probabilities is not None and not self.probabilities.isidentifier():
+            raise ValueError(
+                f"probabilities is {self.probabilities!r}; give the name of an extension of Docs, "
+                "such as 'label_probabilities', or None"
+            )
+
+
 class StructregSequenceLabeler(EstimatorPipe):
     """Labels the tokens of Docs: entities, spans, or any attribute that tokens have.
-
-    vocab, model, name: as of `EstimatorPipe`; the model is from
-        ``spacy_structreg.SequenceLabeler.v1``.
-    attribute: what is learned and written: ``"ents"``, ``doc.ents``; ``"spans"``, the group
-        ``doc.spans[spans_key]``, of spans that do not overlap; ``"tag"``, ``"pos"``, ``"lemma"``,
-        ``"morph"`` or ``"dep"`` of each token, as plain labels; or ``"_.name"``, an extension of
-        tokens, which is registered. The model has a scheme for the first two, and none for others.
-    spans_key: of the group of spans.
-    columns: where the columns of the model are read from, those that do not have the name of what
-        they are: ``{"chunk": "_.chunk"}``. Values are ``tag``, ``pos``, ``lemma``, ``morph``,
-        ``dep``, ``ent_type`` and extensions of tokens.
-    sentences: what is labeled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
-        all of it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says;
-        ``"wrapped"``, these without line breaks within paragraphs.
-    overwrite: label anew. If not, labels, entities and spans that are there stay, and what is
-        found is the best that goes with them: nothing that overlaps or prolongs them. Probabilities
-        are those without them in any case.
-    probabilities: the name of an extension of Docs, which is registered, for a dictionary of
-        ``"labels"`` and ``"array"``: their probabilities, float64 of shape (tokens, labels), NaN
-        for white space. None for no such. Only log-linear models have them.
-    n_threads: as of `EstimatorPipe`.
-    scorer: see `labeling_scorer`.
 
     White space is not shown to the model and gets no label, so that no span begins or ends with it.
     The model learns from the labels of the reference, and sees the columns of the predicted side. A
     sentence is left out if not all of its labels are known (`labeling_documents.gold_labels`), or,
     where there are columns, it has other words on the predicted side. Until the model is trained
     nothing is written.
-    Raises ValueError for other settings, settings that do not go with the model, a model that is
-    not ours, and extensions whose names are taken; in prediction for tokens without a value in a
-    column.
+    Parameters and errors are those of `EstimatorPipe`; ValueError also for extensions whose names
+    are taken, and in prediction for tokens without a value in a column.
     """
 
     TASK = "labeling"
     FACTORY = "structreg_sequence_labeler"
     ARCHITECTURE = "spacy_structreg.SequenceLabeler.v1"
     SCORER = "spacy_structreg.labeling_scorer.v1"
+    SETTINGS: ClassVar[type[LabelerPipeSettings]] = LabelerPipeSettings
+    SCORED = ("attribute", "spans_key")
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = FACTORY,
-        *,
-        attribute: str = "ents",
-        spans_key: str = SPANS_KEY,
-        columns: Mapping[str, str] = MappingProxyType({}),
-        sentences: Sentences = "doc",
-        overwrite: bool = False,
-        probabilities: str | None = None,
-        n_threads: int = N_THREADS,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        check_attribute(attribute, name)
-        check_setting(name, "sentences", sentences, get_args(Sentences))
-        if probabilities is not None and not str(probabilities).isidentifier():
-            raise ValueError(
-                f"probabilities of the pipe {name!r} is {probabilities!r}; give the name of an "
-                "extension of Docs, such as 'label_probabilities', or None"
-            )
-        super().__init__(
-            vocab,
-            model,
-            name,
-            n_threads=n_threads,
-            scorer=scorer,
-            cfg={"attribute": attribute, "spans_key": spans_key},
-        )
+    settings: LabelerPipeSettings
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
         self._texts = AttributeReader()
-        self.attribute = attribute
-        self.spans_key = spans_key
-        self.columns = dict(columns)
-        self.sentences: Sentences = sentences
-        self.overwrite = overwrite
-        self.probabilities = probabilities
-        self._check_model()
-        if extension := extension_of(attribute):
+        if extension := extension_of(self.settings.attribute):
             register_value(Token, extension)
-        if probabilities is not None:
-            register_value(Doc, probabilities)
+        if self.settings.probabilities is not None:
+            register_value(Doc, self.settings.probabilities)
+
+    @property
+    def _sources(self) -> Mapping[str, str]:
+        return self.settings.columns or {}
 
     def _check_model(self) -> None:
         """Raise ValueError if the settings do not go with those of the model."""
 
-        model = f"[components.{self.name}.model]"
+        attribute, model = self.settings.attribute, f"[components.{self.name}.model]"
         scheme = self.estimator.scheme
-        if stands_for_spans(self.attribute) and scheme is None:
+        if stands_for_spans(attribute) and scheme is None:
             raise ValueError(
-                f"attribute = {self.attribute!r} of the pipe {self.name!r} needs labels that stand "
+                f"attribute = {attribute!r} of the pipe {self.name!r} needs labels that stand "
                 f"for spans; set scheme = 'bio' in {model}"
             )
-        if not stands_for_spans(self.attribute) and scheme is not None:
+        if not stands_for_spans(attribute) and scheme is not None:
             raise ValueError(
-                f"attribute = {self.attribute!r} of the pipe {self.name!r} has labels that do not "
+                f"attribute = {attribute!r} of the pipe {self.name!r} has labels that do not "
                 f"stand for spans, as they would by scheme = {scheme!r}; set scheme = null in "
                 f"{model}"
             )
         names = self.estimator.columns[1:]
-        if unknown := sorted(self.columns.keys() - set(names)):
+        if unknown := sorted(self._sources.keys() - set(names)):
             raise ValueError(
                 f"columns of the pipe {self.name!r} has {unknown[0]!r}, but the model has no such "
                 f"column; add it to columns in {model}"
             )
         for column in names:
-            source = self.columns.get(column, column)
+            source = self._sources.get(column, column)
             if source not in (*ATTRIBUTES, ENT_TYPE) and extension_of(source) is None:
                 raise ValueError(
                     f"the column {column!r} of the model of the pipe {self.name!r} cannot be read "
                     f"from {source!r}; name its place in [components.{self.name}.columns]: one of "
                     f"{', '.join((*ATTRIBUTES, ENT_TYPE))}, or an extension, as in '_.{column}'"
                 )
-        if self.probabilities is not None and not self.estimator.learning.gives_probabilities:
+        if (
+            self.settings.probabilities is not None
+            and not self.estimator.learning.gives_probabilities
+        ):
             raise ValueError(
                 f"the pipe {self.name!r} cannot give probabilities: its model is a perceptron, "
                 "whose scores are none; set @misc = 'spacy_structreg.LogLinear.v1' in "
@@ -210,15 +202,17 @@ class StructregSequenceLabeler(EstimatorPipe):
         places = list(map(self._places, docs))
         rows = list(chain.from_iterable(map(self._rows, docs, places)))
         given = None
-        if not self.overwrite:
+        if not self.settings.overwrite:
             given = [
                 labels
                 for doc, sentences in zip(docs, places, strict=True)
-                for labels in given_labels(doc, sentences, self.attribute, self.spans_key)
+                for labels in given_labels(
+                    doc, sentences, self.settings.attribute, self.settings.spans_key
+                )
             ]
         labels = self.estimator.predict_stream(rows, given=given)
         marginals: Iterator[Any] = iter(())
-        if self.probabilities is not None:
+        if self.settings.probabilities is not None:
             marginals = self.estimator.predict_marginals_stream(rows)
         return [
             self._labeling(doc, sentences, labels, marginals)
@@ -231,15 +225,15 @@ class StructregSequenceLabeler(EstimatorPipe):
         is_cut: whether the sentences that a Doc knows of are sequences of their own.
         """
         bounds: Iterable[tuple[int, int]] = model_bounds(doc) if is_cut else [(0, len(doc))]
-        if self.sentences != "doc":
-            bounds = punctuation_bounds(doc, bounds, wrapped=self.sentences == "wrapped")
+        if self.settings.sentences != "doc":
+            bounds = punctuation_bounds(doc, bounds, wrapped=self.settings.sentences == "wrapped")
         words = self._texts.read(doc, "ORTH")
         return [[i for i in range(start, end) if not words[i].isspace()] for start, end in bounds]
 
     def _values(self, token: Token) -> Values:
         """The values of the columns of a token, its word left out."""
         return tuple(
-            value_of(token, self.columns.get(column, column))
+            value_of(token, self._sources.get(column, column))
             for column in self.estimator.columns[1:]
         )
 
@@ -249,7 +243,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         for column, value in zip(self.estimator.columns[1:], values, strict=True):
             if value is None:
                 raise ValueError(
-                    f"the token {token.text!r:.40} has no {self.columns.get(column, column)}, "
+                    f"the token {token.text!r:.40} has no {self._sources.get(column, column)}, "
                     f"which the pipe {self.name!r} looks at; put a pipe that writes it before this "
                     "one, and name that in annotating_components, or let the reader of the corpus "
                     'give it (gold = ["words", "tags"])'
@@ -276,13 +270,13 @@ class StructregSequenceLabeler(EstimatorPipe):
         found = [""] * len(doc)
         spans: list[LabeledSpan] = []
         array = None
-        if self.probabilities is not None:
+        if self.settings.probabilities is not None:
             array = np.full((len(doc), len(self.labels)), np.nan)
         for sentence in sentences:
             of_sentence = next(labels)
             for place, label in zip(sentence, of_sentence, strict=True):
                 found[place] = label
-            if stands_for_spans(self.attribute):
+            if stands_for_spans(self.settings.attribute):
                 spans += [
                     (sentence[begin], sentence[end - 1] + 1, label)
                     for begin, end, label in spans_of(of_sentence)
@@ -296,16 +290,25 @@ class StructregSequenceLabeler(EstimatorPipe):
         for doc, found in zip(docs, scores, strict=True):
             if found is None:
                 continue
-            if stands_for_spans(self.attribute):
+            if stands_for_spans(self.settings.attribute):
                 write_spans(
-                    doc, found.spans, self.attribute, self.spans_key, overwrite=self.overwrite
+                    doc,
+                    found.spans,
+                    self.settings.attribute,
+                    self.settings.spans_key,
+                    overwrite=self.settings.overwrite,
                 )
             else:
                 for token, label in zip(doc, found.labels, strict=True):
-                    if label and (self.overwrite or value_of(token, self.attribute) is None):
-                        write_value(token, self.attribute, label)
-            if self.probabilities is not None:
-                doc._.set(self.probabilities, {"labels": self.labels, "array": found.probabilities})
+                    if label and (
+                        self.settings.overwrite or value_of(token, self.settings.attribute) is None
+                    ):
+                        write_value(token, self.settings.attribute, label)
+            if self.settings.probabilities is not None:
+                doc._.set(
+                    self.settings.probabilities,
+                    {"labels": self.labels, "array": found.probabilities},
+                )
 
     # Training ------------------------------------------------------------------------------------
 
@@ -343,7 +346,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         places = self._places(doc, is_cut=is_cut)
         sentences = []
         n_others = 0
-        of_sentences = gold_labels(doc, places, self.attribute, self.spans_key)
+        of_sentences = gold_labels(doc, places, self.settings.attribute, self.settings.spans_key)
         for sentence, labels in zip(places, of_sentences, strict=True):
             rows = [values[i] for i in sentence]
             if labels is None or None in rows:
@@ -366,12 +369,12 @@ class StructregSequenceLabeler(EstimatorPipe):
         return is_cut, tuple(aligned(example, list(map(self._values, predicted))))
 
     def _left_out(self) -> str:
-        if self.attribute == "ents":
+        if self.settings.attribute == "ents":
             unknown = "tokens of which no entity, nor its absence, is known"
-        elif self.attribute == "spans":
-            unknown = f"no spans under the key {self.spans_key!r}"
+        elif self.settings.attribute == "spans":
+            unknown = f"no spans under the key {self.settings.spans_key!r}"
         else:
-            unknown = f"tokens without a label (attribute = {self.attribute!r})"
+            unknown = f"tokens without a label (attribute = {self.settings.attribute!r})"
         return f"have {unknown}, spans that go beyond them, or other words than are predicted,"
 
 
@@ -409,8 +412,8 @@ def create_gazetteers(
     lower: bool = False,
     characters: bool = False,
     encoding: str = "utf-8",
-) -> Gazetteers:
-    """Make lists of phrases for ``[initialize.components.<name>.gazetteers]``.
+) -> Any:
+    """Make `Gazetteers` for ``[initialize.components.<name>.gazetteers]``.
 
     lists: of each name, a file with a phrase a line, or the phrases themselves. lower, characters:
     see `features.gazetteers.Gazetteers`. encoding: of the files.
@@ -541,34 +544,6 @@ def _by_characters(doc: Doc, attribute: str, spans_key: str) -> list[tuple[int, 
 # Config and task ----------------------------------------------------------------------------------
 
 
-COMPONENT: Final = f"""\
-[components.sequence_labeler]
-factory = "structreg_sequence_labeler"
-# What is learned and written: "ents", entities; "spans", those of a span group; "tag", "pos",
-# "lemma", "morph" or "dep" of each token, or an extension of tokens, as in "_.chunk": these need
-# scheme = null below.
-attribute = "{{writes}}"
-# The span group of "spans".
-spans_key = "chunks"
-# What is labeled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
-# knows of none; "punctuation", these cut by punctuation and at line breaks; "wrapped",
-# within paragraphs not at these.
-sentences = "doc"
-# Label anew what is labeled already; false keeps it, and finds what goes best with it.
-overwrite = false
-# The name of an extension of Docs for the probabilities of all labels, such as
-# "label_probabilities"; null for none.
-probabilities = null
-{N_THREADS_TEXT}
-
-# Where the columns of the model are read from, if not from the attribute of their name.
-[components.sequence_labeler.columns]
-{{columns}}
-[components.sequence_labeler.scorer]
-@scorers = "spacy_structreg.labeling_scorer.v1"
-
-"""
-
 GAZETTEERS: Final = """\
 # Lists of known phrases, as features; the model keeps them. Remove the # to have some.
 # [initialize.components.sequence_labeler]
@@ -591,14 +566,14 @@ ABOUT_SCORES: Final = "F of entities or spans"
 def entity_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a pipe that finds entities."""
     from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-    from spacy_structreg.pipeline.setting_texts import config_block
+    from spacy_structreg.pipeline.setting_texts import component_block, config_block
 
     templates = "ner" if request.is_alphabetic else "characters"
     return ConfigParts(
         title="a labeler of tokens",
         noun="labeler",
         pipeline=["sequence_labeler"],
-        components=COMPONENT.format(writes=ENTS, columns=""),
+        components=component_block("sequence_labeler", StructregSequenceLabeler),
         model=config_block(PATH, SequenceLabeler, templates=templates),
         about_gold='# The gold annotation that the labeler is given: with "sents", it sees '
         "sentences one by one.",
@@ -621,13 +596,14 @@ def chunk_parts(request: ConfigRequest) -> ConfigParts:
         name="sequence_labeler",
         title="a labeler of tokens",
         noun="labeler",
-        component=COMPONENT,
+        component=StructregSequenceLabeler,
         model=config_block(PATH, SequenceLabeler, templates="chunking", columns=["w", "tag"]),
         scores=SCORES,
         about_scores=ABOUT_SCORES,
         with_sentences=True,
-        writes=SPANS,
-        columns="" if request.attribute == "tag" else f"tag = {json.dumps(request.attribute)}\n",
+        attribute=SPANS,
+        columns={} if request.attribute == "tag" else {"tag": request.attribute},
+        sentences="doc",
     )
     return replace(parts, initialize=GAZETTEERS)
 

@@ -6,21 +6,19 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
-from spacy_structreg.pipeline.analyses import CONFIG_TEXT
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.pipeline.analyses import AnalysisSettings
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    N_THREADS_TEXT,
     EstimatorPipe,
-    check_setting,
+    PipeSettings,
     component_factory,
     model_bounds,
 )
@@ -58,27 +56,30 @@ _KINDS: Final[tuple[tuple[Literal["TAG", "POS"], str, int], ...]] = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaggerPipeSettings(PipeSettings, AnalysisSettings):
+    """Settings of the tagger of a pipeline."""
+
+    attribute: Attribute = setting(
+        "tag",
+        'What is learned and written: "tag", the tags of the corpus; "pos", its universal tags; or '
+        '"both", the pairs of them that occur, so that the two always fit each other.',
+    )
+    overwrite: bool = setting(
+        False,
+        "Whether words that have a tag already are tagged anew; false keeps tags, and finds those "
+        "that are missing to fit them.",
+    )
+
+
 class StructregTagger(EstimatorPipe):
     """Tags the words of Docs, whichever tokenizer made them.
-
-    vocab, model, name: as of `EstimatorPipe`; the model is from ``spacy_structreg.Tagger.v1``.
-    attribute: what is learned and written: ``"tag"``, the fine-grained tags of the corpus;
-        ``"pos"``, its universal ones; ``"both"``: labels are the pairs of them that occur, so that
-        the two always fit each other. Where a corpus has fine-grained tags only, choose ``"tag"``
-        and derive the others by spaCy's attribute_ruler.
-    overwrite: tag all words anew, for example those that a joint tokenizer has tagged. If not, tags
-        that are there stay, and those that are missing are found to fit them.
-    n_threads: as of `EstimatorPipe`.
-    alternatives: how many of the best analyses are kept on the Doc; 0 for none.
-    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
-    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
-    scorer: see `tagging_scorer`.
 
     A Doc whose sentences are known is tagged sentence by sentence, any other as one sentence, in
     training as in prediction. Words without a tag may be any to training, which learns from the
     others; to ``"both"``, a word with one of the two has none. White space gets the tag ``_SP``,
     and ``SPACE``. Until the model is trained no word gets a tag.
-    Raises ValueError for another attribute, or a model that is not ours.
+    Parameters and errors are those of `EstimatorPipe`.
     """
 
     TASK = "tagging"
@@ -87,29 +88,13 @@ class StructregTagger(EstimatorPipe):
     FACTORY = "structreg_tagger"
     ARCHITECTURE = "spacy_structreg.Tagger.v1"
     SCORER = "spacy_structreg.tagging_scorer.v1"
+    SETTINGS: ClassVar[type[TaggerPipeSettings]] = TaggerPipeSettings
+    SCORED = ("attribute",)
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = FACTORY,
-        *,
-        attribute: Attribute = "tag",
-        overwrite: bool = False,
-        n_threads: int = N_THREADS,
-        alternatives: int = 0,
-        confidence: bool = False,
-        extension_prefix: str = "",
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        check_setting(name, "attribute", attribute, get_args(Attribute))
-        cfg = {"attribute": attribute}
-        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer, cfg=cfg)
-        self.attribute: Attribute = attribute
-        self.overwrite = overwrite
-        self.keep_analyses(
-            alternatives=alternatives, confidence=confidence, extension_prefix=extension_prefix
-        )
+    settings: TaggerPipeSettings
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
         self._texts = AttributeReader()
 
     # Prediction ----------------------------------------------------------------------------------
@@ -125,7 +110,7 @@ class StructregTagger(EstimatorPipe):
             texts = self._texts.read(doc, "ORTH")
             words += (texts[start:end] for start, end in of_doc)
         given = None
-        if not self.overwrite and any(map(self._has_any, docs)):
+        if not self.settings.overwrite and any(map(self._has_any, docs)):
             given = [
                 [self.label_of(doc[i]) or None for i in range(start, end)]
                 for doc, of_doc in zip(docs, bounds, strict=True)
@@ -139,7 +124,7 @@ class StructregTagger(EstimatorPipe):
         return ((words[start:end],) for start, end in model_bounds(doc))
 
     def _keep_analyses(self, doc: Doc, predicted: list[str]) -> None:
-        has_any = not self.overwrite and self._has_any(doc)
+        has_any = not self.settings.overwrite and self._has_any(doc)
         # A narrow beam lets few alternatives through.
         n, beam = self.n_asked, self.estimator.settings.decode_beam or 0
         parts = []
@@ -158,22 +143,24 @@ class StructregTagger(EstimatorPipe):
 
     def _annotator(self) -> Callable[[Doc, Sequence[str]], None]:
         writers = [
-            (TagWriter(kind, space, overwrite=self.overwrite), part)
+            (TagWriter(kind, space, overwrite=self.settings.overwrite), part)
             for kind, space, part in _KINDS
-            if self.attribute in (kind.lower(), "both")
+            if self.settings.attribute in (kind.lower(), "both")
         ]
 
         def annotate(doc: Doc, labels: Sequence[str]) -> None:
             for writer, part in writers:
-                writer.write(doc, labels if self.attribute != "both" else _parts(labels, part))
+                writer.write(
+                    doc, labels if self.settings.attribute != "both" else _parts(labels, part)
+                )
 
         return annotate
 
     def label_of(self, token: Token) -> str:
         """The label that a token has; empty if a part of it is missing."""
-        if self.attribute == "tag":
+        if self.settings.attribute == "tag":
             return str(token.tag_)
-        if self.attribute == "pos":
+        if self.settings.attribute == "pos":
             return str(token.pos_)
         return f"{token.tag_}{_SEPARATOR}{token.pos_}" if token.tag and token.pos else ""
 
@@ -181,7 +168,7 @@ class StructregTagger(EstimatorPipe):
         return any(
             doc.has_annotation(kind)
             for kind in ("TAG", "POS")
-            if self.attribute in (kind.lower(), "both")
+            if self.settings.attribute in (kind.lower(), "both")
         )
 
     # Training ------------------------------------------------------------------------------------
@@ -209,7 +196,7 @@ class StructregTagger(EstimatorPipe):
         return bool(example.predicted.has_annotation("SENT_START"))
 
     def _left_out(self) -> str:
-        return f"have no word with a tag (attribute = {self.attribute!r})"
+        return f"have no word with a tag (attribute = {self.settings.attribute!r})"
 
 
 def _parts(labels: Sequence[str], part: int) -> list[str]:
@@ -290,25 +277,10 @@ def _words(pairs: list[tuple[str, str]]) -> list[str]:
 # Config and task ----------------------------------------------------------------------------------
 
 
-COMPONENT: Final = f"""\
-[components.tagger]
-factory = "structreg_tagger"
-# What is learned and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
-attribute = "{{attribute}}"
-# Tag words anew that have a tag already.
-overwrite = false
-{N_THREADS_TEXT}
-{{analyses}}
-[components.tagger.scorer]
-@scorers = "spacy_structreg.tagging_scorer.v1"
-
-"""
-
-
 def tagger_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a tagger."""
     from spacy_structreg.estimators.tagging import Tagger
-    from spacy_structreg.pipeline.setting_texts import config_block
+    from spacy_structreg.pipeline.setting_texts import component_block, config_block
 
     attribute = request.attribute
     templates = "latin" if request.is_alphabetic else "words"
@@ -318,7 +290,7 @@ def tagger_parts(request: ConfigRequest) -> ConfigParts:
         title="a tagger of words",
         noun="tagger",
         pipeline=["tagger"],
-        components=COMPONENT.format(attribute=attribute, analyses=CONFIG_TEXT),
+        components=component_block("tagger", StructregTagger, attribute=attribute),
         model=config_block("components.tagger.model", Tagger, templates=templates),
         about_gold='# The gold annotation that the tagger is given: with "sents" as well, it sees '
         "sentences one by one.",

@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    N_THREADS_TEXT,
     EstimatorPipe,
     component_factory,
 )
@@ -40,11 +36,7 @@ if TYPE_CHECKING:
 class StructregTextClassifier(EstimatorPipe):
     """Finds the one category of each Doc, and writes the probabilities of all to ``doc.cats``.
 
-    vocab, model, name: as of `EstimatorPipe`; the model is from
-        ``spacy_structreg.TextClassifier.v1``. That of a perceptron has no probabilities: the
-        category found has 1, all others 0.
-    n_threads: as of `EstimatorPipe`.
-    scorer: see `classification_scorer`.
+    The model of a perceptron has no probabilities: the category found has 1, all others 0.
 
     The model learns the category of the reference that has 1, from the words of the predicted side;
     a reference without one is left out. Other categories in ``doc.cats`` stay as they are. Until
@@ -58,16 +50,8 @@ class StructregTextClassifier(EstimatorPipe):
     ARCHITECTURE = "spacy_structreg.TextClassifier.v1"
     SCORER = "spacy_structreg.classification_scorer.v1"
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = FACTORY,
-        *,
-        n_threads: int = N_THREADS,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer)
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
         self._texts = AttributeReader()
 
     def _nothing(self, doc: Doc) -> dict[str, float]:
@@ -174,28 +158,17 @@ def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> Scores:
 # Config and task ----------------------------------------------------------------------------------
 
 
-COMPONENT: Final = f"""\
-[components.textcat]
-factory = "structreg_textcat"
-{N_THREADS_TEXT}
-
-[components.textcat.scorer]
-@scorers = "spacy_structreg.classification_scorer.v1"
-
-"""
-
-
 def classifier_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a classifier of texts."""
     from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-    from spacy_structreg.pipeline.setting_texts import config_block
+    from spacy_structreg.pipeline.setting_texts import component_block, config_block
 
     sizes = None if request.is_alphabetic else [1, 2]
     return ConfigParts(
         title="a classifier of texts",
         noun="classifier",
         pipeline=["textcat"],
-        components=COMPONENT,
+        components=component_block("textcat", StructregTextClassifier),
         model=config_block("components.textcat.model", TextClassifier, characters=sizes),
         about_gold="# The classifier is given no gold annotation: words are those of the "
         "tokenizer.",

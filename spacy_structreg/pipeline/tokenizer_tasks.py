@@ -19,9 +19,8 @@ from spacy.training import Example
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.joint import JointScorer
 from spacy_structreg.metrics.segmentation import SegmentationScorer
-from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.documents import gold_words, is_tagged_throughout, tagged_words
-from spacy_structreg.pipeline.setting_texts import config_block
+from spacy_structreg.pipeline.setting_texts import config_block, tokenizer_block
 from spacy_structreg.pipeline.task import (
     TOKENIZER,
     ConfigParts,
@@ -90,14 +89,6 @@ def score_joint(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
 # Words: config and task ---------------------------------------------------------------------------
 
 
-TOKENIZER_BLOCK: Final = """\
-[nlp.tokenizer]
-@tokenizers = {}
-# How many threads decode side by side in nlp.tokenizer.pipe; the Docs do not depend on it.
-n_threads = 1
-{}
-"""
-
 TRAINER: Final = """\
 # Trains the tokenizer, and leaves texts as they are.
 [components.tokenizer_trainer]
@@ -120,7 +111,7 @@ def tokenizer_parts(
         noun="tokenizer",
         pipeline=["tokenizer_trainer"],
         components=TRAINER.format(factory=json.dumps(factory)),
-        tokenizer=TOKENIZER_BLOCK.format(json.dumps(tokenizer), CONFIG_TEXT),
+        tokenizer=tokenizer_block(tokenizer),
         model=config_block("nlp.tokenizer.model", model),
         about_gold="# A tokenizer is given no gold annotation.",
         scores=score_weights(factory),

@@ -168,6 +168,8 @@ def names_of_tasks() -> tuple[set[str], set[str]]:
                 names |= (
                     {entry.name, entry.name.split(".")[-2]} if "." in entry.name else {entry.name}
                 )
+    for entry in entry_points(group="spacy_structreg_tasks"):
+        names.add(entry.value.partition(":")[0].removeprefix("spacy_structreg."))
     words = set(drawn_styles())
     words |= {template.name for task in all_tasks() for template in task.templates}
     # That of a command too.

@@ -62,9 +62,6 @@ class ToyLemmas(EstimatorPipe):
     ARCHITECTURE = "toy.Lemmas.v1"
     SCORER = "toy.lemma_scorer.v1"
 
-    def __init__(self, vocab: Any, model: Any, name: str, *, scorer: Any = None) -> None:
-        super().__init__(vocab, model, name, scorer=scorer)
-
     def _predict(self, docs: list[Doc]) -> list[list[str]]:
         return list(self.estimator.predict_batch([[token.text for token in doc] for doc in docs]))
 

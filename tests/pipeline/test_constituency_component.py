@@ -408,9 +408,9 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("constituency").model
     for settings, message in (
-        ({"attribute": "both"}, "choose 'tag' or 'pos'"),
-        ({"sentences": "none"}, "choose 'punctuation', 'wrapped' or 'doc'"),
-        ({"dependencies": "ud"}, "dependencies of the pipe 'c' is 'ud'; choose 'parser', 'ctb', "),
+        ({"attribute": "both"}, "the pipe 'c': attribute is 'both'; choose from tag, pos"),
+        ({"sentences": "none"}, "sentences is 'none'; choose from"),
+        ({"dependencies": "ud"}, "dependencies is 'ud'; choose from parser, ctb, "),
     ):
         with pytest.raises(ValueError, match=message):
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]

@@ -175,6 +175,8 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.corpora.annotated",
         "spacy_structreg.corpora.corpus_options",
         "spacy_structreg.corpora.dependencies",
+        "spacy_structreg.learn",
+        "spacy_structreg.learn.setting_fields",
         "spacy_structreg.pipeline",
         "spacy_structreg.pipeline.analyses",
         "spacy_structreg.pipeline.component",

@@ -476,9 +476,9 @@ def test_spans_beyond_a_sentence_and_spans_that_overlap() -> None:
 def test_settings_that_are_refused() -> None:
     log_linear = {"@misc": "spacy_structreg.LogLinear.v1"}
     for setting, model, message in [
-        ({"attribute": "shape"}, {}, "attribute of the pipe 'ner' is 'shape'; choose ents"),
-        ({"attribute": "_."}, {}, "attribute of the pipe 'ner' is '_.'"),
-        ({"attribute": "_.a-b"}, {}, "attribute of the pipe 'ner' is '_.a-b'"),
+        ({"attribute": "shape"}, {}, "the pipe 'ner': attribute is 'shape'; choose ents"),
+        ({"attribute": "_."}, {}, "attribute is '_.'"),
+        ({"attribute": "_.a-b"}, {}, "attribute is '_.a-b'"),
         ({"sentences": "lines"}, {}, "sentences"),
         ({"probabilities": "a b"}, {}, "give the name of an extension"),
         ({"attribute": "tag"}, {}, "set scheme = null"),
