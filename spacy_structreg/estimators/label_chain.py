@@ -25,7 +25,6 @@ from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
-from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
 from spacy_structreg.models.explanation import Explanation, shown
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
@@ -125,6 +124,8 @@ class SequenceDecoder:
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
+        from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
+
         spec = self._spec
         symbols, lists = spec.see(items)
         if not items:

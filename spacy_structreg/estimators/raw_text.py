@@ -37,7 +37,6 @@ from spacy_structreg.corpora.sentences import (
     sentence_ends,
     sentence_ends_of_all,
 )
-from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.search_words import (
@@ -78,6 +77,8 @@ from spacy_structreg.tasks.segmentation.user_words import (
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+    from spacy_structreg.estimators.explained_texts import AnyScheme
 
 ItemT = TypeVar("ItemT")
 
@@ -315,6 +316,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         more at the end of each sentence. user_words: as for `predict`. Time grows with the square
         of the length of a sentence. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_texts import explained_sentence
+
         text = checked_text(text)
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words)

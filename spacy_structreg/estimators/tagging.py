@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
-from spacy_structreg.estimators.explained_words import explained_tags
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.estimators.word_knowledge import (
     WordKnowledge,
@@ -225,6 +223,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tags
+
         with self._decoders().borrow() as decoder:
             return explained_tags(decoder, _listed(words))
 
@@ -583,6 +583,8 @@ def with_found_tags(
     for the default. Sentences that lack tags stay as they are, and so does all if there are fewer
     sentences than folds.
     """
+    from spacy_structreg.corpora.splits import fold_bounds
+
     settings = replace(settings or Tagger().settings, epochs=FOLD_EPOCHS, n_models=1)
     tagged = [number for number, sentence in enumerate(gold) if all(sentence.tags)]
     if len(tagged) < n_folds:

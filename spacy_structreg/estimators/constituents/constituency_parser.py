@@ -18,7 +18,6 @@ from spacy_structreg.estimators.constituents.constituent_queries import (
     visible_constituents,
 )
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
-from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import TaggedSentence
 from spacy_structreg.estimators.word_knowledge import WordKnowledge, contents_of_words
@@ -133,6 +132,8 @@ class ConstituencyParser(
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tree
+
         query = ConstituentQuery.of((words, tags), None)
         with self._decoders().borrow() as decoder:
             visible, of_visible = query.visible

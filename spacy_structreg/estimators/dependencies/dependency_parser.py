@@ -17,7 +17,6 @@ from spacy_structreg.corpora.dependencies import (
     projectivize,
 )
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
-from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import (
     GivenArcs,
@@ -196,6 +195,8 @@ class DependencyParser(
         last word to the first, and its features name words as it reads them, the next one on the
         left. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tree
+
         query = self._query((words, tags), None)
         order = -1 if self.settings.backward else 1
         with self._decoders().borrow() as decoder:
