@@ -104,8 +104,8 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
     A subclass says what gold sentences are (`gold`) and writes what is predicted.
 
     TASK: the stem of the task (`pipeline.task`). FACTORY, ARCHITECTURE, SCORER: the names under
-    which the factory, that of its model and that of its scorer are registered. SCORED: the settings
-    that spaCy hands to the scorer.
+    which the factory, that of its model and that of its scorer are registered. SCORER_TEXT: the
+    lines of a config with settings of the scorer. SCORED: the settings that spaCy hands to it.
     vocab: of the pipeline. model: from the architecture. name: of the component, under which the
     loss is reported. scorer: makes figures of Examples. settings: by their names.
     Raises ValueError for settings out of range, and a model that is not ours or does not go with
@@ -117,6 +117,7 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
     ARCHITECTURE: ClassVar[str]
     SCORER: ClassVar[str]
     SETTINGS: ClassVar[type[PipeSettings]] = PipeSettings
+    SCORER_TEXT: ClassVar[str] = ""
     SCORED: ClassVar[tuple[str, ...]] = ()
 
     settings: PipeSettings

@@ -110,6 +110,11 @@ class StructregConstituency(TreePipe):
     FACTORY = "structreg_constituency"
     ARCHITECTURE = "spacy_structreg.ConstituencyParser.v1"
     SCORER = "spacy_structreg.constituency_scorer.v1"
+    SCORER_TEXT = """\
+# What counts: "collins", as EVALB does with COLLINS.prm; "plain", all constituents and all words;
+# "no_pu", without the punctuation of the Chinese Treebank.
+conventions = "collins"
+"""
     ALTERNATIVES = "constituents"
     SETTINGS: ClassVar[type[ConstituencySettings]] = ConstituencySettings
     SCORED = ("spans_key",)

@@ -56,7 +56,7 @@ def component_block(name: str, component: type[EstimatorPipe], **values: Any) ->
     settings(**chosen)
     block = _block(path, f'factory = "{component.FACTORY}"', settings, chosen)
     scorer = f'[{path}.scorer]\n@scorers = "{component.SCORER}"'
-    return f"{block}\n\n{scorer}\n\n"
+    return f"{block}\n\n{scorer}\n{component.SCORER_TEXT}\n"
 
 
 def tokenizer_block(name: str) -> str:
