@@ -20,7 +20,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
-from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
+from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_word
 from spacy_structreg.learn.rows cimport FeatureCounts
 from spacy_structreg.search.agenda cimport Agenda
@@ -209,7 +209,7 @@ cdef class AgendaTrainer(BufferOwner):
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
         self.agenda.known = derivation.known
-        self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
+        self.agenda.cost = self.learner.cost
         item = self._walk(gold, n_gold, &step, &loss)
         self.learner.begin_example()
         if item < 0:
@@ -313,7 +313,7 @@ cdef class AgendaTrainer(BufferOwner):
             self.learner.begin_example()
             if other >= 0 and mask[gold[step]]:
                 score = scores[gold[step]]
-                violation = scores[other] - score + (self.learner.rule != PERCEPTRON)
+                violation = scores[other] - score + self.learner.cost + self.learner.margin
                 if violation > 0.0 or best == other:
                     self.scorer.add_changes(state, gold[step], 1.0, self.learner.changes)
                     self.scorer.add_changes(state, other, -1.0, self.learner.changes)
@@ -342,6 +342,7 @@ cdef class AgendaTrainer(BufferOwner):
         cdef Py_ssize_t slot
         cdef Py_ssize_t i
         cdef double gold_score = 0.0
+        cdef double margin = self.learner.margin
         cdef double worst = -INFINITY
         cdef double violation
         cdef bint lost = False
@@ -386,9 +387,9 @@ cdef class AgendaTrainer(BufferOwner):
                         worst = -INFINITY
                         if other >= 0:
                             worst = self.agenda.items[other].score - gold_score
-                        if self.learner.rule != PA or worst <= -1.0:
+                        if margin == 0.0 or worst <= -margin:
                             return -1
-                        loss[0] = 1.0 + worst
+                        loss[0] = margin + worst
                         return worst_item
                 if lost and self.update == EARLY and worst_item >= 0:
                     break
@@ -416,7 +417,7 @@ cdef class AgendaTrainer(BufferOwner):
             if is_last:
                 break
             self.agenda.expand(first, count)
-        loss[0] = worst + (1.0 if self.learner.rule == PA else 0.0)
+        loss[0] = worst + margin
         return worst_item
 
     cdef int _compare(
