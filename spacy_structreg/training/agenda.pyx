@@ -25,7 +25,7 @@ from spacy_structreg.learn.random cimport next_word
 from spacy_structreg.learn.rows cimport FeatureCounts
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.scorer cimport StateScorer
-from spacy_structreg.search.transition_system cimport MAX_EVENTS, TransitionSystem
+from spacy_structreg.search.transition_system cimport MAX_EVENTS, TransitionSystem, is_waiting
 from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
@@ -357,7 +357,7 @@ cdef class AgendaTrainer(BufferOwner):
             first = self.agenda.n_items - count
             is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
-                competes = not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
+                competes = not is_waiting(&self.system.slots, slot, n_slots - 1)
                 survives = False
                 for i in range(first, first + count):
                     survives = survives or self.agenda.items[i].is_gold
@@ -405,9 +405,11 @@ cdef class AgendaTrainer(BufferOwner):
                         gold_score += self.system.external_score(
                             self._gold_states + gold_step * size, gold[gold_step]
                         )
-                    gold_slot = self.system.slot(
-                        self._gold_states + gold_step * size, gold[gold_step]
-                    )
+                    gold_slot = gold_step + 1
+                    if not self.system.slots.in_step:
+                        gold_slot = self.system.slot(
+                            self._gold_states + gold_step * size, gold[gold_step]
+                        )
                     self.system.reserve_states(1)
                     self.system.apply(
                         self._gold_states + gold_step * size, gold[gold_step],

@@ -57,7 +57,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         self.words = words
         self.n_labels = n_labels
         self.static_oracle = True
-        self.in_step = True
+        self.slots.in_step = True
         return 0
 
     # The sentence ------------------------------------------------------------------------------

@@ -176,11 +176,13 @@ cdef class WordTransitions(TransitionSystem):
         self._run_table = run_table()
         runs = self._run_table
         self._runs = &runs[0]
-        self.has_unpruned_slots = by_words
-        self.ranks_apart = by_words and n_tags > 1
-        # The end of a word, without a tag of the next one.
-        self.ranking_action = START + n_tags
-        self.in_step = not by_words
+        self.slots.in_step = not by_words
+        if by_words:
+            # Words that are not complete do not compete.
+            self.slots.period = n_tags + 1
+        if by_words and n_tags > 1:
+            # The end of a word, without a tag of the next one.
+            self.slots.ranking_action = START + n_tags
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
         # Without types their atoms stay, and are null.
@@ -227,6 +229,7 @@ cdef class WordTransitions(TransitionSystem):
         self._known_tags = NULL
         self._listed = NULL
         self._bonuses = NULL
+        self.slots.alike = True
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
@@ -701,8 +704,6 @@ cdef class WordTransitions(TransitionSystem):
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef Py_ssize_t consumed = at.position - self._begin
-        if not self.by_words:
-            return consumed + 1
         if action == START + self.n_tags or (
             at.position + 1 == self._end and self._end < self._n
         ):
@@ -713,16 +714,6 @@ cdef class WordTransitions(TransitionSystem):
             return (consumed + 1) * (self.n_tags + 1)
         return consumed * (self.n_tags + 1) + action
 
-    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil:
-        # Words that are not complete do not compete.
-        return slot % (self.n_tags + 1) == 0 and slot < self.n_slots() - 1
-
-    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil:
-        return not self.is_unpruned(slot) and slot < self.n_slots() - 1
-
-    cdef bint ranks_alike(self) noexcept nogil:
-        return self._listed == NULL and self._bonuses == NULL and self.guide.allowed == NULL
-
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef int32_t view[7]
@@ -730,7 +721,7 @@ cdef class WordTransitions(TransitionSystem):
             view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0, 0]
         else:
             view = [at.position, at.first0, action - START, at.tag0, 0, 0, 0]
-            if self.ranks_apart:
+            if self.slots.ranking_action >= 0:
                 # The score of the next tag, which the rank is without, depends on it.
                 view[6] = at.tag1
         # Templates see the tags of two words, the current one included.
@@ -1011,6 +1002,7 @@ cdef class WordDecoder(TextDecoder):
         )
         self.system._listed = self.listed
         self.system._bonuses = self.bonuses
+        self.system.slots.alike = self.listed == NULL and self.guide is None
         self.system.has_external_score = self.bonuses != NULL or (
             self.guide is not None and self.guide.adds_scores
         )
