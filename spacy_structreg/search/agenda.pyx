@@ -235,9 +235,9 @@ cdef class Agenda(BufferOwner):
             if self._right_after != item:
                 self._right_after = item
                 memset(self._right, 0, self.system.n_actions)
-                self.system.hold_to(self.known)
+                self.system.constrain(self.known)
                 self.system.legal(self.state(item), self._right)
-                self.system.hold_to(NULL)
+                self.system.constrain(NULL)
             return self._right[action]
         return step < self.n_gold and self.gold[step] == action
 

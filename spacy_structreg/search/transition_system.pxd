@@ -93,12 +93,12 @@ cdef class TransitionSystem(BufferOwner):
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil
-    cdef int release(self) except -1 nogil
-    cdef void hold_to(self, const void* known) noexcept nogil
+    cdef int unload(self) except -1 nogil
+    cdef void constrain(self, const void* known) noexcept nogil
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil

@@ -91,13 +91,13 @@ cdef class TransitionSystem(BufferOwner):
         """
         return 0
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         """Let `legal` have only what goes with what is known of the sentence; NULL: lift that.
 
         known: as the task has compiled it. Loading another part lifts it, too.
         """
 
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil:
@@ -109,7 +109,7 @@ cdef class TransitionSystem(BufferOwner):
         """
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         """Load an empty sentence, so that nothing is read any more of what others own.
 
         Whoever has loaded a sentence calls it before anything of it may go.

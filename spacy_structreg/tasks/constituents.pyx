@@ -970,7 +970,7 @@ cdef class ConstituentDecoder(BufferOwner):
                     first += part.n
                     n_given += part.n_given
         finally:
-            self.system.release()
+            self.system.unload()
         n_found = 0
         for i in range(n_sentences):
             part = &self._parts[i]

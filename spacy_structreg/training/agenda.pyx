@@ -109,7 +109,7 @@ cdef class AgendaTrainer(BufferOwner):
             self.agenda.n_gold = 0
             self.agenda.known = NULL
             self.agenda.cost = 0.0
-            self.system.release()
+            self.system.unload()
         return n_wrong, n_actions_wrong
 
     def restrict(self, derivations, Py_ssize_t least):
@@ -148,7 +148,7 @@ cdef class AgendaTrainer(BufferOwner):
                 with nogil:
                     self._count(&view, counts)
         finally:
-            self.system.release()
+            self.system.unload()
         return owned
 
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *:
@@ -192,7 +192,7 @@ cdef class AgendaTrainer(BufferOwner):
         if count == 0:
             self.learner.begin_example()
             return 0
-        self.system.take_in(
+        self.system.observe_gold(
             derivation.sentence, derivation.actions, derivation.known, begin, count
         )
         if derivation.known != NULL:
@@ -246,7 +246,7 @@ cdef class AgendaTrainer(BufferOwner):
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t slot
         self._load(derivation, begin, count, &noise)
-        self.system.hold_to(derivation.known)
+        self.system.constrain(derivation.known)
         self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = NULL
         self.agenda.n_gold = 0

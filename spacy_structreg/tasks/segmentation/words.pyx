@@ -233,7 +233,7 @@ cdef class WordTransitions(TransitionSystem):
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         return self.load(NULL, 0, NULL)
 
     cdef int _fill(
@@ -285,7 +285,7 @@ cdef class WordTransitions(TransitionSystem):
                 self._run_constraints[i] = (
                     CONTINUES_WORD if i > begin and self._is_one_run(block + i) else FREE
                 )
-        self.hold_to(NULL)
+        self.constrain(NULL)
         self._listed = NULL
         self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
@@ -300,7 +300,7 @@ cdef class WordTransitions(TransitionSystem):
             self._any_hidden = self._hidden[last] > 0
         return 0
 
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil:
@@ -328,11 +328,11 @@ cdef class WordTransitions(TransitionSystem):
                     end += 1
             # Of a part that begins within a word, and of a word whose tag is not known, nothing is.
             if 0 <= tag < self.n_tags:
-                self._growing.take_in(self._characters + i, end - i, tag)
+                self._growing.observe(self._characters + i, end - i, tag)
             i = end
         return 0
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         # As `compile_partial` has laid it out: tags, then constraints.
         self._known_tags = <const int32_t*> known
         self._constraints = self._run_constraints if self._has_runs else NULL
@@ -1049,7 +1049,7 @@ cdef class WordDecoder(TextDecoder):
         finally:
             # Whatever has failed, the next sentence is pruned again.
             self.system.prune = prune
-            self.system.release()
+            self.system.unload()
         return first
 
     cdef double _take(self, Py_ssize_t item) except? -1 nogil:
@@ -1156,7 +1156,7 @@ cdef class WordDecoder(TextDecoder):
             self.system._bonuses = NULL
             others = visited_states(self.system, actions)
         finally:
-            self.system.release()
+            self.system.unload()
         parts = [
             {action: total - other.external.get(action, 0.0)
              for action, total in state.external.items()}
