@@ -447,8 +447,8 @@ cdef class Agenda(BufferOwner):
         cdef double outside
         cdef int action
         cdef const SlotPolicy* slots = &self.system.slots
-        cdef bint waits
-        cdef bint is_apart
+        cdef bint waits = False
+        cdef bint is_apart = False
         cdef bint is_kept = False
         if self._is_plain:
             return self._propose_plainly(item, mask, scores)
@@ -474,8 +474,9 @@ cdef class Agenda(BufferOwner):
                     place = link.following
                 continue
             score = before + scores[action]
-            waits = is_waiting(slots, slot, self._last_slot)
-            is_apart = self._ranks_apart and not waits and slot < self._last_slot
+            if slots.period > 0:
+                waits = is_waiting(slots, slot, self._last_slot)
+                is_apart = self._ranks_apart and not waits and slot < self._last_slot
             rank = before + scores[slots.ranking_action] if is_apart else score
             if self.system.has_external_score:
                 outside = self.system.external_score(state, action)

@@ -40,10 +40,10 @@ ctypedef struct SlotPolicy:
     # In every so many slots, the first and not the last, states wait: they all go on, whatever the
     # width, and are not merged. 0: in none.
     Py_ssize_t period
-    # Where they do not wait, but in the last slot, candidates are ranked by the score that their
-    # parent's action of this number would have, legal or not, in place of that of the action taken,
-    # unless there is no limit of the width. Its events are among those of all actions that lead
-    # there. -1: they are ranked by their own.
+    # If there is a period: where they do not wait, but in the last slot, candidates are ranked by
+    # the score that their parent's action of this number would have, legal or not, in place of that
+    # of the action taken, unless there is no limit of the width. Its events are among those of all
+    # actions that lead there. -1: they are ranked by their own.
     int ranking_action
     # Of the sentence that is loaded: whether what one slot that is ranked so keeps, all do that the
     # same states lead to. The actions that lead there are the last ones then, and the same are
