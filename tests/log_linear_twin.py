@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -245,6 +245,31 @@ class FeatureReader:
         return crf, np.array([cell for cell, _ in names], dtype=np.int64)
 
 
+@dataclass
+class FeatureRates:
+    """Rates of features as parts of the first one (Sun, Wang & Li 2012, Figure 1), all at once."""
+
+    parts: dict[int, float] = field(default_factory=dict)
+    times: Counter[int] = field(default_factory=Counter)
+    n_visits: int = 0
+    n_positions: int = 0
+
+    def of(self, features: Sequence[int], first_rate: float) -> np.ndarray:
+        for feature in features:
+            self.parts.setdefault(feature, 1.0)
+        return np.array([first_rate * self.parts[feature] for feature in features])
+
+    def visit(self, features: Set[int]) -> None:
+        self.times.update(features)
+        self.n_visits += 1
+
+    def decay(self, upper: float, lower: float) -> None:
+        for feature in self.parts:
+            self.parts[feature] *= upper - self.times[feature] / self.n_visits * (upper - lower)
+        self.times.clear()
+        self.n_visits = self.n_positions = 0
+
+
 class LogLinearTwin(FeatureReader):
     """A log-linear model with random weights, as one array and as the learner of a trainer."""
 
@@ -263,6 +288,7 @@ class LogLinearTwin(FeatureReader):
     ) -> None:
         super().__init__(features, graph, sentences)
         self.settings = settings
+        self.rates = FeatureRates()
         self.take(LogLinearLearner(self.random_rows(settings, seed, scale), settings))
 
     @property
@@ -396,10 +422,15 @@ class LogLinearTwin(FeatureReader):
         n_positions = sum(sentence.length for sentence in self.labeled)
         clock = self.learner.clock
         first_rate = options.rate / self.mean_square
+        rate: Any
         loss, n_wrong, n_labels_wrong = 0.0, 0, 0
         for number, begin, count in pieces:
             sentence = self.sentences[number]
             rate = first_rate / (1 + options.decay * clock / max(1, n_positions))
+            if options.optimizer == "adf":
+                rate = self.rates.of(self.features_of_cells(), first_rate)
+                if count and (sentence.labels is not None or self.noise.strength):
+                    self.rates.visit(self.features_of(sentence, begin, count))
             value, gradient = self.part(sentence, weights, begin, count)
             if sentence.labels is not None:
                 wrong = self.wrong(sentence, weights, begin, count)
@@ -408,14 +439,46 @@ class LogLinearTwin(FeatureReader):
             loss += value
             weights = weights - rate * gradient
             if sentence.labels is not None and count:
-                # The piece's part of the penalties, by their proximal operators.
+                # The piece's part of the penalties, by their proximal operators; of all pieces of a
+                # window where features have rates.
                 part = count / n_positions
+                if options.optimizer == "adf":
+                    self.rates.n_positions += count
+                    windows = options.decay_windows
+                    part = self.rates.n_positions / n_positions
+                    if (clock + count) * windows // n_positions == clock * windows // n_positions:
+                        part = 0.0
                 owed = rate * options.l1 * part
                 weights = np.sign(weights) * np.maximum(0.0, np.abs(weights) - owed)
                 weights = weights / (1 + 2 * rate * options.l2 * part)
                 clock += count
+                if options.optimizer == "adf" and part:
+                    self.rates.decay(options.decay_upper, options.decay_lower)
         penalties = options.l1 * np.abs(weights).sum() + options.l2 * (weights**2).sum()
         return weights, loss + float(penalties), n_wrong, n_labels_wrong
+
+    def features_of(self, sentence: Sentence, begin: int, count: int) -> set[int]:
+        """The features of a piece: the first cells of their rows."""
+        used = {
+            cell
+            for t in range(count)
+            for kind, cell, _ in self.fired(sentence, begin + t)
+            if t or kind == "label"
+        }
+        first = self.features_of_cells()
+        bigram = self.features.tag_bigram
+        pairs = range(self.starts[bigram], self.starts[bigram + 1]) if bigram >= 0 else ()
+        return {first[cell] for cell in [*used, *pairs]}
+
+    def features_of_cells(self) -> list[int]:
+        """The first cell of the row of each cell."""
+        return [
+            cell - (cell - int(start)) % table.n_columns
+            for table, start, end in zip(
+                self.learner.tables, self.starts, self.starts[1:], strict=False
+            )
+            for cell in range(start, end)
+        ]
 
     def wrong(self, sentence: Sentence, weights: np.ndarray, begin: int, count: int) -> int:
         """How many gold labels are not the most probable."""

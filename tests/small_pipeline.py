@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 
 WORDS = [["我", "看", "书", "。"], ["小王", "写", "大", "字", "！"], ["他", "看", "北京", "。"]]
 TAGS = [["PN", "VV", "NN", "PU"], ["NR", "VV", "JJ", "NN", "PU"], ["PN", "VV", "NR", "PU"]]

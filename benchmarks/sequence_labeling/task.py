@@ -15,7 +15,7 @@ from benchmarks.sequence_labeling.choices import LABEL, WORD, Choices, Rows, Tok
 from benchmarks.sequence_labeling.systems import CRFSUITE, SYSTEMS
 from spacy_structreg.corpora.formats.columns import SKIPPED, read_columns, write_columns
 from spacy_structreg.corpora.labeling import SCHEMES, convert, detect_scheme
-from spacy_structreg.metrics.labeling.spans import score_spans
+from spacy_structreg.metrics.labeling import score_spans
 
 if TYPE_CHECKING:
     from benchmarks.common.report import Result

@@ -26,9 +26,9 @@ from typer.main import get_command
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.learn.setting_fields import plain
+from spacy_structreg.learn.setting_fields import described, hints_of, plain
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
-from spacy_structreg.pipeline.component import EstimatorPipe, settings_of
+from spacy_structreg.pipeline.component import EstimatorPipe
 from spacy_structreg.pipeline.setting_texts import (
     documented_classes,
     model_classes,
@@ -354,7 +354,7 @@ def _classes() -> dict[str, Any]:
 def _about(each: Registered) -> list[str]:
     described = _described(each)
     lines = [_does(each), ""]
-    if hasattr(described, "__qualname__"):
+    if "<locals>" not in getattr(described, "__qualname__", "<locals>"):
         path = f"{described.__module__}.{described.__qualname__}"
         lines += [f"In Python: [`{path}`][{path}].", ""]
     settings = documented_classes().get(_model(each))
@@ -373,10 +373,10 @@ def _pipe_settings(name: str, component: type[EstimatorPipe]) -> list[str]:
     texts = {
         "model": "The block of its model, whose settings stand with its [name](architectures.md).",
         "scorer": "What makes figures of Docs: one of the [scorers](scorers.md).",
-        **_texts(component, [*settings_of(component)]),
+        **{key: about.doc for key, about in described(component.SETTINGS)},
     }
     defaults = Language.get_factory_meta(name).default_config or {}
-    hints = {key: each.annotation for key, each in settings_of(component).items()}
+    hints = hints_of(component.SETTINGS)
     rows = [
         (
             f"`{key}`",

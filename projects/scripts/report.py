@@ -35,6 +35,7 @@ from spacy_structreg.corpora.text_variants import (
     without_punctuation,
 )
 from spacy_structreg.features.scripts import opencc_script
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline.documents import tagged_words
 from spacy_structreg.pipeline.evaluation import (
     annotate_texts,
@@ -43,7 +44,6 @@ from spacy_structreg.pipeline.evaluation import (
     found_words,
 )
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence, read_sentences
-from spacy_structreg.pipeline.task import Counts
 
 ALL: Final = "all"
 SAME: Final = "same"

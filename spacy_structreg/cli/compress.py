@@ -129,7 +129,7 @@ def compress(
         options = replace(options, format=find_format(corpus, options).name)
         parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
         docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
-        compared = evaluate_docs(nlp, docs, settings, by_doc=True).tested
+        compared = evaluate_docs(nlp, docs, settings).main
         scored = choose_tasks(nlp, docs, settings.given)
         places = frozenset(place for _, names in scored for place in names)
         gold = Gold(docs, settings, compared, places)

@@ -171,6 +171,7 @@ def evaluate(
         "pipeline": named(nlp),
         "gold": gold.name,
         "given": given.value,
+        "conventions": conventions.value,
         "punctuation": None if tags is None else sorted(tags),
         "format": options.format,
         "head_rules": None if options.head_rules is None else options.head_rules.value,
@@ -329,7 +330,8 @@ def print_report(report: Mapping[str, Any], *, explain: bool = False) -> None:
         ]
         header = ("", "this", "other", "difference", "p")
         msg.table(lines, header=header, aligns=("l", "r", "r", "r", "r"))
-    if left_out := report["counts"].get("left_out"):
+    counts = report["counts"].values()
+    if left_out := max(each.get("left_out", 0) for each in counts if isinstance(each, dict)):
         typer.echo(
             f"Not wholly annotated, and counted for words alone: {number_of(left_out, 'sentence')}"
         )

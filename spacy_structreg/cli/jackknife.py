@@ -66,7 +66,7 @@ def jackknife(
     pairs = [(example.reference, doc) for example, doc in zip(examples, docs, strict=True)]
     part = TaskPart(training.nlp, training.name)
     scores = task.score(pairs, part, ScoreSettings(Given(words=True)))
-    key = next(iter(scores.tested))
-    figure = scores.figures[key] or 0.0
+    key = scores.table.main[0]
+    figure = scores.as_dict()[key] or 0.0
     typer.echo(f"{output}: {key} {100 * figure:.2f} by the gold annotation of the corpus")
     return key, figure

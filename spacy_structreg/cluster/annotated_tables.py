@@ -33,8 +33,7 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.analyses import confidence_of
-from spacy_structreg.pipeline.component import RunsThreads
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency_documents import (
     HEADS,
     SPANS_KEY,
     write_phrases,
@@ -268,7 +267,7 @@ class LoadedPipeline:
     ) -> pa.RecordBatch:
         """The columns of some texts. first: the number of the first one, for `on_bad`."""
         for part in (self.nlp.tokenizer, *(pipe for _, pipe in self.nlp.pipeline)):
-            if isinstance(part, RunsThreads):
+            if hasattr(part, "n_threads"):
                 part.n_threads = n_threads
         longest = self.nlp.max_length
         read: list[str | None] = texts.to_pylist()

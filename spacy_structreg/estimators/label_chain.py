@@ -19,13 +19,12 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
-from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
-from spacy_structreg.metrics.labeling.spans import SpanScores, score_spans
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.labeling import score_labels, score_spans
 from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
-from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
 from spacy_structreg.models.explanation import Explanation, shown
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
@@ -125,6 +124,8 @@ class SequenceDecoder:
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
+        from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
+
         spec = self._spec
         symbols, lists = spec.see(items)
         if not items:
@@ -398,7 +399,7 @@ class LabelerSettings(TrainingSettings):
     epochs: int = 15
 
 
-class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
+class Labeler(ChainEstimator[GoldT, Scores]):
     """Labels every item of a sequence, with spans of the scheme if there is one."""
 
     NOUN = "labeler"
@@ -478,7 +479,7 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         decoders: DecoderPool[SequenceDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> SpanScores | LabelScores:
+    ) -> Scores:
         items, labels = zip(*map(self._split, gold), strict=True)
         predicted = self._stream(items, decoders, n_threads)
         if self._scheme is None:

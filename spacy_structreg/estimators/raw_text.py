@@ -37,7 +37,6 @@ from spacy_structreg.corpora.sentences import (
     sentence_ends,
     sentence_ends_of_all,
 )
-from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.search_words import (
@@ -49,8 +48,9 @@ from spacy_structreg.estimators.search_words import (
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.metrics.joint import JointScores, score_joint
-from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.joint import score_joint
+from spacy_structreg.metrics.segmentation import score_segmentation
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
@@ -77,6 +77,8 @@ from spacy_structreg.tasks.segmentation.user_words import (
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+    from spacy_structreg.estimators.explained_texts import AnyScheme
 
 ItemT = TypeVar("ItemT")
 
@@ -314,6 +316,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         more at the end of each sentence. user_words: as for `predict`. Time grows with the square
         of the length of a sentence. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_texts import explained_sentence
+
         text = checked_text(text)
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words)
@@ -603,7 +607,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> SegmentationScores:
+    ) -> Scores:
         squeezed = list(map(SEGMENTED.squeezed, gold))
         predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
@@ -723,7 +727,7 @@ class TaggerOfText(TaggedPredictor[FinderT]):
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> JointScores:
+    ) -> Scores:
         squeezed = list(map(TAGGED.squeezed, gold))
         texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
         predicted = stream_texts(texts, decoders, self._tag, n_threads)
@@ -821,9 +825,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return cast("GoldT", self.SCHEMA.with_words(example, masked))
 
 
-class BaseSegmenter(
-    SegmentPredictor[FinderT], TextEstimator[SegmentedGold, FinderT, SegmentationScores]
-):
+class BaseSegmenter(SegmentPredictor[FinderT], TextEstimator[SegmentedGold, FinderT, Scores]):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
@@ -831,7 +833,7 @@ class BaseSegmenter(
     PRIMARY = "seg_f"
 
 
-class BaseJointTagger(TaggerOfText[FinderT], TextEstimator[TaggedGold, FinderT, JointScores]):
+class BaseJointTagger(TaggerOfText[FinderT], TextEstimator[TaggedGold, FinderT, Scores]):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
-from spacy_structreg.estimators.explained_words import explained_tags
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.estimators.word_knowledge import (
     WordKnowledge,
@@ -33,7 +31,8 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
@@ -123,7 +122,7 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
     )
 
 
-class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
+class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
@@ -224,6 +223,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tags
+
         with self._decoders().borrow() as decoder:
             return explained_tags(decoder, _listed(words))
 
@@ -275,7 +276,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         decoders: DecoderPool[TagDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> TaggingScores:
+    ) -> Scores:
         visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, None, decoders, n_threads)
@@ -582,6 +583,8 @@ def with_found_tags(
     for the default. Sentences that lack tags stay as they are, and so does all if there are fewer
     sentences than folds.
     """
+    from spacy_structreg.corpora.splits import fold_bounds
+
     settings = replace(settings or Tagger().settings, epochs=FOLD_EPOCHS, n_models=1)
     tagged = [number for number, sentence in enumerate(gold) if all(sentence.tags)]
     if len(tagged) < n_folds:

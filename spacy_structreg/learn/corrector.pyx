@@ -67,7 +67,7 @@ cdef class Corrector(Perceptron):
         self._items.n = 0
         self._n_demands = 0
 
-    def rest_on(self, counts):
+    def set_feature_counts(self, counts):
         """Keep to the weights of features the more, the more often they were counted.
 
         counts: for each table, how often its rows were, int64 of shape (n,); further rows never.

@@ -39,7 +39,7 @@ def corrector_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning)
     corrector = Corrector([TrainingRows.from_trained(table) for table in tables], settings)
     counts = [table.occurrences for table in corrector.tables if table.occurrences is not None]
     if len(counts) == len(corrector.tables):
-        corrector.rest_on(counts)
+        corrector.set_feature_counts(counts)
     _restricted(corrector)
     return corrector
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
@@ -10,7 +11,7 @@ from spacy_structreg.learn.setting_fields import Settings, setting
 
 Algorithm: TypeAlias = Literal["perceptron", "pa", "pa_i", "pa_ii"]
 Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
-Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
+Optimizer: TypeAlias = Literal["sgd", "adf", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive", "gaussian_dropout"]
 
 NOISES: Final = tuple(noise for noise in get_args(Noise) if noise != "none")
@@ -31,8 +32,29 @@ MAX_COUNT: Final = 1_000_000
 FULL_PRECISION: Final = 24
 """Significant bits of a 32-bit floating-point number."""
 
+MAX_WINDOWS: Final = 1_000_000
+"""The most windows of an epoch, after each of which rates decay."""
+
 MAX_NOISE_WINDOW: Final = 1_000_000
 """Widest window of feature noising."""
+
+
+@dataclass(frozen=True)
+class UpdateRule:
+    """What a perceptron-like learner sets against the gold output, and how far it then steps.
+
+    cost: what each wrong label adds to the score of an output when the best one is looked for.
+    margin: the lead that the gold output must have over the best other one; with 0, it only has to
+        be the best.
+    passive: whether a step is loss / (‖ΔΦ‖² + ``slack``), at most ``longest``, where the loss is by
+        how much cost or margin are not met; else every step is 1.
+    """
+
+    cost: float = 0.0
+    margin: float = 0.0
+    passive: bool = False
+    longest: float = math.inf
+    slack: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +173,17 @@ class Learning(SampleSettings):
                 "clock = 'examples' or 'mistakes' with l1, l2 or cumulative_l1"
             )
 
+    @property
+    def rule(self) -> UpdateRule:
+        """The update rule of the algorithm."""
+        c = self.aggressiveness
+        return {
+            "perceptron": UpdateRule(),
+            "pa": UpdateRule(margin=1.0, passive=True, longest=c),
+            "pa_i": UpdateRule(cost=1.0, passive=True, longest=c),
+            "pa_ii": UpdateRule(cost=1.0, passive=True, slack=0.5 / c),
+        }[self.algorithm]
+
     def prune_of(self, n_rows: int) -> float:
         """The size up to which the weights of a table of so many rows are dropped."""
         return self.prune if n_rows >= LEAST_PRUNED else 0.0
@@ -187,6 +220,11 @@ class LogLinear(SampleSettings):
     depend on how many features a position has, or how large they are: it is divided by the mean
     over positions of the sum of their squares. Noising is that of Wang et al. 2013.
 
+    Frequency-adaptive rates, ``"adf"``, are those of Sun, Wang & Li 2012, "Fast Online Training
+    with Frequency-Adaptive Learning Rates for Chinese Word Segmentation and New Word Detection":
+    all begin at ``rate``, and at the end of each window that of a feature is multiplied by
+    α - u (α - β), where u is the part of the window's examples that have the feature.
+
     Raises ValueError for values out of range and for combinations without a meaning.
     """
 
@@ -194,12 +232,36 @@ class LogLinear(SampleSettings):
 
     optimizer: Optimizer = setting(
         "sgd",
-        '"sgd", stochastic gradient descent (Sun 2014), or "lbfgs", which sees the whole corpus at '
-        "once, one epoch an iteration: with structreg fit only.",
+        '"sgd", stochastic gradient descent (Sun 2014); "adf", with a rate for each feature, which '
+        "decays the faster, the more often the feature is met (Sun, Wang & Li 2012): fewer epochs "
+        'to the best figure; or "lbfgs", which sees the whole corpus at once, one epoch an '
+        "iteration: with structreg fit only.",
     )
     rate: float = setting(0.5, "The step of gradient descent at its beginning.", open_below=True)
     decay: float = setting(
-        0.1, "After e epochs, the step of gradient descent is divided by 1 + decay e."
+        0.1, 'With "sgd": after e epochs, the step of gradient descent is divided by 1 + decay e.'
+    )
+    decay_upper: float = setting(
+        0.995,
+        'With "adf": a window of examples multiplies the rate of a feature that is in none of them '
+        "by this, α of the paper.",
+        open_below=True,
+        below=1.0,
+    )
+    decay_lower: float = setting(
+        0.6,
+        'With "adf": a window multiplies the rate of a feature that is in all of its examples by '
+        "this, β of the paper, and of others by what lies between, in proportion to how many have "
+        "it.",
+        open_below=True,
+        below=1.0,
+    )
+    decay_windows: int = setting(
+        10,
+        'With "adf": how many windows an epoch has, n / q of the paper. Penalties are applied at '
+        "their ends.",
+        minimum=1,
+        maximum=MAX_WINDOWS,
     )
     l2: float = setting(0.1, "Penalty on the squares of weights, as c2 of CRFsuite.")
     l1: float = setting(0.0, "Penalty on the sizes of weights, as c1 of CRFsuite.")
@@ -245,6 +307,16 @@ class LogLinear(SampleSettings):
             raise ValueError(
                 "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
                 "choose optimizer = 'sgd', or leave it at None"
+            )
+        if self.decay_lower > self.decay_upper:
+            raise ValueError(
+                f"decay_lower is {self.decay_lower}; it must be at most decay_upper, "
+                f"{self.decay_upper}"
+            )
+        if self.noise == "additive" and self.optimizer == "adf":
+            raise ValueError(
+                "additive noise moves all features at every step, so that optimizer = 'adf' would "
+                "give them one rate; choose optimizer = 'sgd'"
             )
         if self.noise_level > 0 and self.noise == "none":
             raise ValueError(

@@ -11,6 +11,8 @@ from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 class LogLinearLearner(Learner):
     n_positions: int
     sum_of_squares: float
+    window_visits: int
+    window_positions: int
     def __init__(
         self, tables: Iterable[TrainingRows], settings: LogLinear | None = None, clock: int = 0
     ) -> None: ...

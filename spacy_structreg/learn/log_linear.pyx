@@ -21,6 +21,10 @@ cdef class LogLinearLearner(Learner):
     clock: positions of sequences visited so far; `n_positions` is how many there are in all
         sequences that were compiled for it, so that the two say how many passes were made, and
         `sum_of_squares` that of the values of all their features.
+    With ``optimizer = "adf"`` each row has a rate. The `rates` of a table are, for each row, that
+        rate as a part of the first one, the visits of this window in which the row was used, and
+        the last one of these; `window_visits` and `window_positions` count visits, and positions
+        visited, since the window began.
     objective: NaN before the first epoch. converged: whether the last epoch has changed it by less
         than the tolerance.
     Raises ValueError as `Learner`, and for adaptive rows.
@@ -37,7 +41,7 @@ cdef class LogLinearLearner(Learner):
         self.fold()
         return _restored, (
             self.tables, self.settings, self._clock, self.n_positions, self.sum_of_squares,
-            self.objective,
+            self.objective, self.window_visits, self.window_positions,
         )
 
     cdef void fold(self) noexcept nogil:
@@ -60,13 +64,28 @@ cdef class LogLinearLearner(Learner):
         self.fold()
         return self.tables
 
+    cdef object row_rates(self):
+        """The addresses of the rates of all tables, which are made where they are missing."""
+        rates = [table.row_rates().ctypes.data for table in self.tables]
+        return np.array(rates or [0], dtype=np.uintp)
+
     def totals(self):
-        return {"positions": self.n_positions, "squares": self.sum_of_squares}
+        return {
+            "positions": self.n_positions,
+            "squares": self.sum_of_squares,
+            "window_visits": self.window_visits,
+            "window_positions": self.window_positions,
+        }
 
     def restore_totals(self, header):
         self.n_positions = field(header, "positions", int)
         self.sum_of_squares = field(header, "squares", float)
-        if self.n_positions < 0 or not 0.0 <= self.sum_of_squares < float("inf"):
+        self.window_visits = field(header, "window_visits", int)
+        self.window_positions = field(header, "window_positions", int)
+        if (
+            min(self.n_positions, self.window_visits, self.window_positions) < 0
+            or not 0.0 <= self.sum_of_squares < float("inf")
+        ):
             raise ValueError("the sums over the corpus of a training cannot be negative")
 
     def weights(self):
@@ -111,6 +130,8 @@ cdef class LogLinearLearner(Learner):
         cdef LogLinearLearner twin = super().resumed(tables, clock)
         twin.n_positions = self.n_positions
         twin.sum_of_squares = self.sum_of_squares
+        twin.window_visits = self.window_visits
+        twin.window_positions = self.window_positions
         return twin
 
     @classmethod
@@ -119,9 +140,14 @@ cdef class LogLinearLearner(Learner):
         return super().from_trained(tables, LogLinear() if settings is None else settings)
 
 
-def _restored(tables, settings, clock, n_positions, sum_of_squares, objective):
+def _restored(
+    tables, settings, clock, n_positions, sum_of_squares, objective, window_visits,
+    window_positions,
+):
     learner = LogLinearLearner(tables, settings, clock)
     learner.n_positions = n_positions
     learner.sum_of_squares = sum_of_squares
     learner.objective = objective
+    learner.window_visits = window_visits
+    learner.window_positions = window_positions
     return learner

@@ -3,12 +3,6 @@ from libc.stdint cimport int64_t
 from spacy_structreg.learn.changes cimport Changes
 from spacy_structreg.learn.learner cimport Learner
 
-cdef enum UpdateRule:
-    PERCEPTRON
-    PA
-    PA_I
-    PA_II
-
 cdef enum Clock:
     EXAMPLES
     MISTAKES
@@ -16,10 +10,14 @@ cdef enum Clock:
 
 
 cdef class Perceptron(Learner):
-    cdef readonly UpdateRule rule
     cdef readonly Clock ticks
     cdef readonly Changes changes
-    cdef double _aggressiveness
+    # Of the update rule: see `learning_settings.UpdateRule`.
+    cdef readonly double cost
+    cdef readonly double margin
+    cdef bint _passive
+    cdef double _longest
+    cdef double _slack
     cdef bint _penalised
     cdef bint _restart
 

@@ -9,7 +9,6 @@ from spacy_structreg.learn.rows cimport TrainingRows
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_average import rounded_rows
 
-RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa_i": PA_I, "pa_ii": PA_II}
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
 
 
@@ -17,7 +16,7 @@ cdef class Perceptron(Learner):
     """The weights of one training, how they are updated, and when.
 
     tables: `TrainingRows`, one for each shape of features, with the penalties of `settings`.
-    settings: a `Learning`.
+    settings: a `Learning`, whose `UpdateRule` says what kernels decode and how long a step is.
     clock: the number of updates so far, which averaging and penalties count. A row read for update
         number t must be at t - 1.
     A kernel fills `changes` with ΔΦ = Φ(gold) - Φ(predicted) and calls `apply`.
@@ -26,10 +25,14 @@ cdef class Perceptron(Learner):
 
     def __init__(self, tables, settings=None, clock=0):
         super().__init__(tables, Learning() if settings is None else settings, clock)
-        self.rule = RULES[self.settings.algorithm]
+        rule = self.settings.rule
+        self.cost = rule.cost
+        self.margin = rule.margin
+        self._passive = rule.passive
+        self._longest = rule.longest
+        self._slack = rule.slack
         self.ticks = CLOCKS[self.settings.clock]
         self.changes = Changes()
-        self._aggressiveness = self.settings.aggressiveness
         self._restart = self.settings.restart
         self._penalised = any(self.settings.penalties.values())
 
@@ -58,20 +61,17 @@ cdef class Perceptron(Learner):
     cdef int apply(self, double loss) except -1 nogil:
         """Update the weights by `changes`, as far as the rule has it; empties `changes`.
 
-        loss: of the passive-aggressive rules, ≥ 0.
+        loss: by how much the output that was decoded is too good; only passive rules read it.
         """
         cdef double step = 1.0
         cdef double squared
         cdef Py_ssize_t i
-        if self.rule != PERCEPTRON:
+        if self._passive:
             squared = self.changes.merge()
             if squared == 0.0 or loss <= 0.0:
                 self.changes.n = 0
                 return 0
-            if self.rule == PA_II:
-                step = loss / (squared + 0.5 / self._aggressiveness)
-            else:
-                step = min(self._aggressiveness, loss / squared)
+            step = min(self._longest, loss / (squared + self._slack))
         if self.ticks == MISTAKES:
             self._clock += 1
         for i in range(self.changes.n):

@@ -90,6 +90,7 @@ cdef class TrainingRows(Rows):
     cdef Penalty penalty
     cdef readonly bint closed
     cdef readonly object occurrences
+    cdef public object rates
     cdef int64_t* _stamps
     cdef Entries* _entries
     cdef double* _values

@@ -308,6 +308,8 @@ cdef class TrainingRows(Rows):
     closed: whether keys without a row get none any more (see `restrict`).
     occurrences: how often each row occurred in the training corpus, int64 of shape (n,), further
         rows never; None if that has not been counted.
+    rates: what a learner that has a rate for each row keeps of it (see `LogLinearLearner`), float64
+        of shape (n, 3), nothing of further rows; None for other learners.
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
     values after updates 1 to s (Daumé 2006, section 2.1.1).
     Raises ValueError for strengths that are negative or do not go together.
@@ -766,7 +768,8 @@ cdef class TrainingRows(Rows):
         (n_cells,), where the cells of row i, columns[starts[i] : starts[i + 1]], stand in rising
         order of their columns (starts: int64 of shape (n_rows + 1,), columns: uint16).
         debts: as values, if there is cumulative L1. occurrences: int64 of shape (n_rows,), if
-        they were counted.
+        they were counted. rates: float64 of shape (n_rows, 3), if there
+        are any.
         """
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -802,7 +805,19 @@ cdef class TrainingRows(Rows):
             state["debts"] = self._gather(self._debts, shape)
         if self.occurrences is not None:
             state["occurrences"] = _padded(self.occurrences, self.n_rows)
+        if self.rates is not None:
+            state["rates"] = self.row_rates().copy()
         return state
+
+    def row_rates(self):
+        """The `rates`, with those of new rows at their beginning: float64 of shape (n_rows, 3)."""
+        known = 0 if self.rates is None else len(self.rates)
+        if self.rates is None or known < self.n_rows:
+            rates = np.tile([1.0, 0.0, 0.0], (self.n_rows, 1))
+            if known:
+                rates[:known] = self.rates
+            self.rates = rates
+        return self.rates
 
     cdef object _gather(self, const double* cells, shape):
         """Contents of the cells of all rows, one row after another."""
@@ -854,6 +869,11 @@ cdef class TrainingRows(Rows):
             if ((state["occurrences"] < 0) | (state["occurrences"] >= 1 << MAX_COUNT_BITS)).any():
                 raise ValueError("a weight row occurred less than never, or too often")
             rows.occurrences = np.array(state["occurrences"])
+        if "rates" in state:
+            _check_array(state, "rates", np.float64, (n_rows, 3))
+            if not ((state["rates"] >= 0) & (state["rates"] <= [1.0, 1e15, 1e15])).all():
+                raise ValueError("a rate of a weight row is out of range")
+            rows.rates = np.array(state["rates"])
         counts = np.diff(state["starts"]) if rows.adaptive else n_columns
         visits = np.repeat(np.maximum(state["stamps"], 1), counts).reshape(state["values"].shape)
         if (np.abs(state["sums"]) / visits > MAX_WEIGHT).any():
@@ -927,6 +947,7 @@ cdef class TrainingRows(Rows):
         memcpy(twin._free, self._free, sizeof(self._free))
         twin.closed = self.closed
         twin.occurrences = self.occurrences
+        twin.rates = None if self.rates is None else self.rates.copy()
         twin.n_rows = n_rows
         twin._pool_size = n_cells
         return twin

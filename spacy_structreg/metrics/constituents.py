@@ -18,19 +18,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
-from spacy_structreg.metrics.segmentation import paired, ratio
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
+from spacy_structreg.metrics.segmentation import paired
 
 __all__ = [
     "COLLINS",
     "CONVENTIONS",
-    "BracketCounts",
     "BracketScorer",
-    "BracketScores",
     "BracketedSentence",
     "Conventions",
     "HeadedBracket",
+    "bracket_figures",
     "score_brackets",
 ]
 
@@ -124,69 +124,67 @@ Chinese Treebank out.
 """
 
 
-@dataclass(frozen=True)
-class BracketCounts:
-    """Counts of brackets, of all sentences or of the short ones.
+_BRACKETS: Final = (
+    Figure(
+        "brackets_p",
+        "correct",
+        "predicted",
+        "precision of constituents over given words, as of EVALB",
+    ),
+    Figure("brackets_r", "correct", "gold", "recall of constituents over given words"),
+    Figure("brackets_f", "correct", ("gold", "predicted"), "F of constituents over given words"),
+    Figure(
+        "brackets_complete",
+        "complete",
+        "sentences",
+        "share of sentences with all constituents right",
+    ),
+    Figure(
+        "brackets_crossing",
+        "crossing",
+        "sentences",
+        "crossing brackets in a sentence, on the mean (a number)",
+    ),
+    Figure(
+        "brackets_no_crossing",
+        "uncrossed",
+        "sentences",
+        "share of sentences without crossing brackets",
+    ),
+)
+_COUNTS: Final = (
+    *("gold", "predicted", "correct", "crossing"),
+    *("sentences", "complete", "uncrossed"),
+)
 
-    gold, predicted, correct: brackets in the gold trees, in the predicted ones, and in both.
-    crossing: predicted brackets that overlap some gold one without one holding the other.
+
+def bracket_figures(cutoff: int = COLLINS.cutoff) -> FigureTable:
+    """The figures of phrase structure trees, of sentences of up to `cutoff` words too.
+
+    Those of short sentences, and the counts behind them, have the cutoff behind their names:
+    ``brackets_f_40``. Figures are fractions of 1 but for ``brackets_crossing``.
+    Counts: gold, predicted, correct: brackets in the gold trees, in the predicted ones, and in
+    both. crossing: predicted brackets that overlap some gold one without one holding the other.
     sentences: with a word that counts. complete: those with no other brackets than the gold ones.
-    uncrossed: those without a crossing bracket.
+    uncrossed: those without a crossing bracket. words: that count. tags: those of them with the
+    right tag. heads: of the correct brackets, those with the right head word; unknown if gold heads
+    are missing.
     """
-
-    gold: int = 0
-    predicted: int = 0
-    correct: int = 0
-    crossing: int = 0
-    sentences: int = 0
-    complete: int = 0
-    uncrossed: int = 0
-
-    def as_dict(self, suffix: str = "") -> dict[str, float | None]:
-        """The six figures; None where nothing was to be counted.
-
-        brackets_p, brackets_r, brackets_f: precision, recall, their harmonic mean. Of the
-        sentences: brackets_complete: the share that is complete. brackets_crossing: how many
-        crossing brackets one has on the mean. brackets_no_crossing: the share that has none.
-        """
-        return {
-            f"brackets_p{suffix}": ratio(self.correct, self.predicted),
-            f"brackets_r{suffix}": ratio(self.correct, self.gold),
-            f"brackets_f{suffix}": ratio(2 * self.correct, self.gold + self.predicted),
-            f"brackets_complete{suffix}": ratio(self.complete, self.sentences),
-            f"brackets_crossing{suffix}": ratio(self.crossing, self.sentences),
-            f"brackets_no_crossing{suffix}": ratio(self.uncrossed, self.sentences),
-        }
-
-
-@dataclass(frozen=True)
-class BracketScores:
-    """Counts of phrase structure trees, and the figures that follow from them.
-
-    all, short: brackets of all sentences, and of those of up to `cutoff` words.
-    words: that count. tags: those of them with the right tag.
-    heads: of the correct brackets, those with the right head word; None if gold heads are missing.
-    """
-
-    all: BracketCounts
-    short: BracketCounts
-    words: int
-    tags: int
-    heads: int | None
-    cutoff: int = COLLINS.cutoff
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The figures of `BracketCounts.as_dict`, of short sentences too, and `tag_acc head_acc`.
-
-        Those of short sentences have the cutoff behind their keys: `brackets_f_40`. Figures are
-        fractions of 1 but for `brackets_crossing`, and None where nothing was to be counted.
-        """
-        return {
-            **self.all.as_dict(),
-            **self.short.as_dict(f"_{self.cutoff}"),
-            "tag_acc": ratio(self.tags, self.words),
-            "head_acc": None if self.heads is None else ratio(self.heads, self.all.correct),
-        }
+    about = f"sentences of up to {cutoff} words"
+    return FigureTable(
+        (
+            *_BRACKETS,
+            *(figure.with_suffix(f"_{cutoff}", about) for figure in _BRACKETS),
+            Figure("tag_acc", "tags", "words", "share of given words with the right tag"),
+            Figure(
+                "head_acc",
+                "heads",
+                "correct",
+                "share of right constituents with the right head word",
+            ),
+        ),
+        main=("brackets_f",),
+    )
 
 
 class BracketScorer:
@@ -198,9 +196,11 @@ class BracketScorer:
         # What stands for each label that was met.
         self._labels: dict[str, str] = {}
         self._ignored = {self._label(label) for label in conventions.ignored_labels}
-        self._all: Counter[str] = Counter()
-        self._short: Counter[str] = Counter()
-        self._words = self._tags = self._heads = self._sentences = 0
+        self._short = f"_{conventions.cutoff}"
+        self._sentences = 0
+        self._counts = dict.fromkeys(
+            [*_COUNTS, *(f"{name}{self._short}" for name in _COUNTS), "words", "tags", "heads"], 0
+        )
 
     def add(self, gold: BracketedSentence, predicted: BracketedSentence) -> None:
         """Count one sentence; one without a word that counts adds nothing, as with EVALB.
@@ -232,28 +232,23 @@ class BracketScorer:
             complete=len(wanted) == len(found) == correct,
             uncrossed=crossing == 0,
         )
-        self._all.update(counts)
+        total = self._counts
         unmeasured = self._conventions.unmeasured_tags
-        if sum(tag not in unmeasured for tag in gold.tags) <= self._conventions.cutoff:
-            self._short.update(counts)
-        self._words += places[-1]
-        self._tags += sum(
+        is_short = sum(tag not in unmeasured for tag in gold.tags) <= self._conventions.cutoff
+        for suffix in ("", self._short) if is_short else ("",):
+            for name in _COUNTS:
+                total[f"{name}{suffix}"] += counts[name]
+        total["words"] += places[-1]
+        total["tags"] += sum(
             keeps and self._same_as.get(tag, tag) == self._same_as.get(other, other)
             for keeps, tag, other in zip(kept, gold.tags, predicted.tags, strict=True)
         )
         # Of equal brackets with several heads, as many are right as can be.
-        self._heads += (Counter(headed_gold) & Counter(headed_found)).total()
+        total["heads"] += (Counter(headed_gold) & Counter(headed_found)).total()
 
-    def scores(self) -> BracketScores:
+    def scores(self) -> Scores:
         """The counts and figures of all sentences added so far."""
-        return BracketScores(
-            BracketCounts(**self._all),
-            BracketCounts(**self._short),
-            words=self._words,
-            tags=self._tags,
-            heads=self._heads,
-            cutoff=self._conventions.cutoff,
-        )
+        return Scores(bracket_figures(self._conventions.cutoff), dict(self._counts))
 
     def _brackets(
         self, sentence: BracketedSentence, places: Sequence[int]
@@ -308,7 +303,7 @@ def score_brackets(
     gold: Iterable[BracketedSentence],
     predicted: Iterable[BracketedSentence],
     conventions: Conventions = COLLINS,
-) -> BracketScores:
+) -> Scores:
     """The scores of predicted trees against gold ones, over the same words.
 
     Raises ValueError as `BracketScorer.add`, and when the numbers of sentences differ.

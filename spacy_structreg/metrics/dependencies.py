@@ -13,31 +13,31 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores, counts_of_labels
 from spacy_structreg.metrics.segmentation import (
+    SEGMENTATION_FIGURES,
     SegmentationScorer,
-    SegmentationScores,
     paired,
-    ratio,
     word_ends,
 )
 
 __all__ = [
-    "ArcCounts",
+    "PARSING_FIGURES",
+    "TEXT_PARSING_FIGURES",
     "Arcs",
-    "LabelScores",
     "ParsedSentence",
     "ParsingScorer",
-    "ParsingScores",
-    "TextArcCounts",
     "TextParsingScorer",
-    "TextParsingScores",
     "is_punctuation",
     "score_parses",
 ]
+
+NO_PUNCTUATION: Final = "_nopunct"
+"""The end of keys and names of counts of words that are not punctuation."""
 
 ROOT = -1
 
@@ -74,83 +74,112 @@ def _counts(word: str, tag: str, punctuation: AbstractSet[str] | None) -> bool:
     return not is_punctuation(word) if punctuation is None else tag not in punctuation
 
 
-@dataclass(frozen=True, slots=True)
-class LabelScores:
-    """Counts of words with one label, and their figures, as fractions of 1 (None without any).
-
-    gold, predicted: words that bear the label. correct: those in both, with the right head.
-    """
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def dep_p(self) -> float | None:
-        """Precision: correct / predicted."""
-        return ratio(self.correct, self.predicted)
-
-    @property
-    def dep_r(self) -> float | None:
-        """Recall: correct / gold."""
-        return ratio(self.correct, self.gold)
-
-    @property
-    def dep_f(self) -> float | None:
-        """Harmonic mean of precision and recall."""
-        return ratio(2 * self.correct, self.gold + self.predicted)
-
-
-@dataclass(frozen=True)
-class ArcCounts:
-    """Counts of words by what is right of them, with or without punctuation.
-
-    words: whose gold head is known. heads: those of them with the right head.
-    labeled_words: whose gold head and label are known. labels: those of them with both right.
-    roots, root_heads: words that are roots in the gold tree; of them, those that are predicted so.
-    sentences: with a word that counts. complete: those of them without a wrong head.
-    """
-
-    words: int = 0
-    heads: int = 0
-    labeled_words: int = 0
-    labels: int = 0
-    roots: int = 0
-    root_heads: int = 0
-    sentences: int = 0
-    complete: int = 0
-
-    def as_dict(self, suffix: str = "") -> dict[str, float | None]:
-        """The five figures as fractions of 1; None where nothing was to be counted.
-
-        dep_uas, dep_las: words with the right head; with the right head and label. dep_root: roots
-        found. dep_nonroot: other words with the right head. dep_complete: sentences with all heads
-        right.
-        """
-        return {
-            f"dep_uas{suffix}": ratio(self.heads, self.words),
-            f"dep_las{suffix}": ratio(self.labels, self.labeled_words),
-            f"dep_root{suffix}": ratio(self.root_heads, self.roots),
-            f"dep_nonroot{suffix}": ratio(self.heads - self.root_heads, self.words - self.roots),
-            f"dep_complete{suffix}": ratio(self.complete, self.sentences),
-        }
+_ON_WORDS: Final = (
+    Figure("dep_uas", "heads", "words", "share of given words with the right head"),
+    Figure(
+        "dep_las", "labels", "labeled_words", "share of given words with the right head and label"
+    ),
+    Figure(
+        "dep_root",
+        "root_heads",
+        "roots",
+        "share of the roots of sentences that are found, of given words",
+    ),
+    Figure(
+        "dep_nonroot",
+        "heads - root_heads",
+        "words - roots",
+        "share of other given words than roots with the right head",
+    ),
+    Figure(
+        "dep_complete",
+        "complete",
+        "sentences",
+        "share of sentences of given words with all heads right",
+    ),
+)
+_ON_TEXT: Final = (
+    Figure(
+        "tag_f",
+        "tags",
+        ("arc_gold", "arc_predicted"),
+        "F, from raw text, of words that are right with their tag",
+    ),
+    Figure(
+        "uas_f",
+        "heads",
+        ("arc_gold", "arc_predicted"),
+        "F, from raw text, of words that are right with their head",
+    ),
+    Figure(
+        "las_f",
+        "labels",
+        ("arc_gold", "arc_predicted"),
+        "F, from raw text, of words that are right with their head and label",
+    ),
+    Figure(
+        "nonroot_f",
+        "heads - roots",
+        ("arc_gold - gold_roots", "arc_predicted - predicted_roots"),
+        "F, from raw text, of other words than roots that are right with their head",
+    ),
+)
 
 
-@dataclass(frozen=True)
-class ParsingScores:
-    """Counts of trees over gold words, and the figures that follow from them.
+def _with_punctuation_and_without(figures: tuple[Figure, ...]) -> tuple[Figure, ...]:
+    others = (each.with_suffix(NO_PUNCTUATION, "without punctuation") for each in figures)
+    return *figures, *others
 
-    all, nopunct: with and without the words that are punctuation.
-    by_label: of all words whose gold label is known, in the order of their labels.
-    """
 
-    all: ArcCounts
-    nopunct: ArcCounts
-    by_label: Mapping[str, LabelScores] = field(default_factory=dict)
+def _further(figures: tuple[Figure, ...], main: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys of figures that are not the main ones, these without punctuation included."""
+    return tuple(
+        each.key for each in _with_punctuation_and_without(figures) if each.key not in main
+    )
 
-    def as_dict(self) -> dict[str, float | None]:
-        """The figures of `ArcCounts.as_dict`, and again with `_nopunct` behind their keys."""
-        return {**self.all.as_dict(), **self.nopunct.as_dict("_nopunct")}
+
+PARSING_FIGURES: Final = FigureTable(
+    _with_punctuation_and_without(_ON_WORDS),
+    main=("dep_las", "dep_uas"),
+    further=_further(_ON_WORDS, ("dep_las", "dep_uas")),
+    per_type="dep_las_per_type",
+)
+"""Figures of trees over given words.
+
+Counts, each also without punctuation (``_nopunct``): words:
+whose gold head is known. heads: those of them with the right head. labeled_words: whose gold head
+and label are known. labels: those of them with both right. roots, root_heads: words that are roots
+in the gold tree; of them, those that are predicted so. sentences: with a word that counts.
+complete: those of them without a wrong head. By label: words that bear it, of those whose gold
+label is known; correct ones have the right head, too.
+"""
+
+TEXT_PARSING_FIGURES: Final = FigureTable(
+    (*SEGMENTATION_FIGURES.figures, *_with_punctuation_and_without(_ON_TEXT)),
+    main=("las_f", "uas_f"),
+    further=_further(_ON_TEXT, ("las_f", "uas_f")),
+)
+"""Figures of words, tags and trees of raw text.
+
+Counts, each also without punctuation (``_nopunct``), of the texts whose gold words all have tags
+and heads: arc_gold, arc_predicted: words in the gold text and in the prediction. tags, heads,
+labels: words in both with the right tag; with the right head; with the right head and label.
+gold_roots, predicted_roots, roots: of arc_gold, arc_predicted and heads, those that are roots
+there. left_out: other texts. The others are those of `SEGMENTATION_FIGURES`, of all texts.
+"""
+
+_WORD_COUNTS: Final = (
+    *("words", "heads", "labeled_words", "labels"),
+    *("roots", "root_heads", "sentences", "complete"),
+)
+_TEXT_COUNTS: Final = (
+    *("arc_gold", "arc_predicted", "tags", "heads", "labels"),
+    *("gold_roots", "predicted_roots", "roots"),
+)
+
+
+def _zeros(names: Iterable[str]) -> dict[str, int]:
+    return {f"{name}{suffix}": 0 for suffix in ("", NO_PUNCTUATION) for name in names}
 
 
 class ParsingScorer:
@@ -162,8 +191,7 @@ class ParsingScorer:
 
     def __init__(self, punctuation: AbstractSet[str] | None = None) -> None:
         self._punctuation = punctuation
-        self._all: Counter[str] = Counter()
-        self._nopunct: Counter[str] = Counter()
+        self._counts = _zeros(_WORD_COUNTS)
         self._gold_labels: Counter[str] = Counter()
         self._predicted_labels: Counter[str] = Counter()
         self._right_labels: Counter[str] = Counter()
@@ -184,8 +212,8 @@ class ParsingScorer:
             _counts(word, tag, self._punctuation)
             for word, tag in zip(gold.words, gold.tags, strict=True)
         ]
-        self._add_words(self._all, gold, predicted, [True] * len(kept))
-        self._add_words(self._nopunct, gold, predicted, kept)
+        self._add_words("", gold, predicted, [True] * len(kept))
+        self._add_words(NO_PUNCTUATION, gold, predicted, kept)
         for index, (head, label) in enumerate(zip(gold.heads, gold.labels, strict=True)):
             if head is None or label is None:
                 continue
@@ -197,9 +225,9 @@ class ParsingScorer:
         self._sentences += 1
 
     def _add_words(
-        self, counts: Counter[str], gold: ParsedSentence, predicted: Arcs, kept: list[bool]
+        self, suffix: str, gold: ParsedSentence, predicted: Arcs, kept: list[bool]
     ) -> None:
-        before = counts["words"], counts["heads"]
+        counts: Counter[str] = Counter()
         for index, head in enumerate(gold.heads):
             if head is None or not kept[index]:
                 continue
@@ -211,24 +239,15 @@ class ParsingScorer:
             if label is not None:
                 counts["labeled_words"] += 1
                 counts["labels"] += right and label == predicted.labels[index]
-        n_words, n_right = counts["words"] - before[0], counts["heads"] - before[1]
-        counts["sentences"] += n_words > 0
-        counts["complete"] += n_right == n_words > 0
+        counts["sentences"] = counts["words"] > 0
+        counts["complete"] = counts["heads"] == counts["words"] > 0
+        for name in _WORD_COUNTS:
+            self._counts[f"{name}{suffix}"] += counts[name]
 
-    def scores(self) -> ParsingScores:
+    def scores(self) -> Scores:
         """The counts and figures of all sentences added so far."""
-        return ParsingScores(
-            ArcCounts(**self._all),
-            ArcCounts(**self._nopunct),
-            {
-                label: LabelScores(
-                    self._gold_labels[label],
-                    self._predicted_labels[label],
-                    self._right_labels[label],
-                )
-                for label in sorted(self._gold_labels | self._predicted_labels)
-            },
-        )
+        by_label = counts_of_labels(self._gold_labels, self._predicted_labels, self._right_labels)
+        return Scores(PARSING_FIGURES, dict(self._counts), by_label)
 
 
 def score_parses(
@@ -236,7 +255,7 @@ def score_parses(
     predicted: Iterable[Arcs],
     *,
     punctuation: AbstractSet[str] | None = None,
-) -> ParsingScores:
+) -> Scores:
     """The scores of predicted trees against gold ones, over the same words.
 
     punctuation: as of `ParsingScorer`. Raises ValueError as `ParsingScorer.add`, and when the
@@ -246,64 +265,6 @@ def score_parses(
     for gold_tree, predicted_tree in paired(gold, predicted):
         scorer.add(gold_tree, predicted_tree)
     return scorer.scores()
-
-
-@dataclass(frozen=True)
-class TextArcCounts:
-    """Counts of words by what is right of them, with or without punctuation.
-
-    gold, predicted: words in the gold text and in the prediction. tags, heads, labels: words in
-    both with the right tag; with the right head; with the right head and label. gold_roots,
-    predicted_roots, roots: of gold, predicted and heads, those that are roots there.
-    """
-
-    gold: int = 0
-    predicted: int = 0
-    tags: int = 0
-    heads: int = 0
-    labels: int = 0
-    gold_roots: int = 0
-    predicted_roots: int = 0
-    roots: int = 0
-
-    def as_dict(self, suffix: str = "") -> dict[str, float | None]:
-        """F, the harmonic mean of precision and recall, of tags, heads, and labeled heads.
-
-        nonroot_f: of heads of words that are no roots (Zhang & Clark 2011, section 5.3).
-        """
-        words = self.gold + self.predicted
-        return {
-            f"tag_f{suffix}": ratio(2 * self.tags, words),
-            f"uas_f{suffix}": ratio(2 * self.heads, words),
-            f"las_f{suffix}": ratio(2 * self.labels, words),
-            f"nonroot_f{suffix}": ratio(
-                2 * (self.heads - self.roots), words - self.gold_roots - self.predicted_roots
-            ),
-        }
-
-
-@dataclass(frozen=True)
-class TextParsingScores(SegmentationScores):
-    """Counts of words, tags and trees of raw text, and the figures that follow, as fractions of 1.
-
-    all, nopunct: with and without the words that are punctuation, of the texts whose gold words all
-    have tags and heads. left_out: how many other texts there are. The other counts and figures are
-    those of the segmentation alone, of all texts.
-
-    A figure is None where its denominator is 0 or its counts are unknown.
-    """
-
-    all: TextArcCounts = field(kw_only=True)
-    nopunct: TextArcCounts = field(kw_only=True)
-    left_out: int = field(kw_only=True, default=0)
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The figures of words, those of `TextArcCounts.as_dict`, and these without punctuation."""
-        return {
-            **super().as_dict(),
-            **self.all.as_dict(),
-            **self.nopunct.as_dict("_nopunct"),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +294,7 @@ class TextParsingScorer:
     ) -> None:
         self._punctuation = punctuation
         self._words = SegmentationScorer(vocabulary)
-        self._all: Counter[str] = Counter()
-        self._nopunct: Counter[str] = Counter()
-        self._left_out = 0
+        self._counts = _zeros(_TEXT_COUNTS) | {"left_out": 0}
 
     def add(self, gold: Sequence[ParsedSentence], predicted: Sequence[ParsedSentence]) -> None:
         """Count one text, given as its gold and its predicted sentences, however many.
@@ -348,12 +307,12 @@ class TextParsingScorer:
             [word for sentence in predicted for word in sentence.words],
         )
         if any(None in sentence.heads or not all(sentence.tags) for sentence in gold):
-            self._left_out += 1
+            self._counts["left_out"] += 1
             return
         wanted, found = self._by_span(gold), self._by_span(predicted)
-        self._add_words(self._all, wanted, found)
+        self._add_words("", wanted, found)
         self._add_words(
-            self._nopunct,
+            NO_PUNCTUATION,
             {span: word for span, word in wanted.items() if word.counts},
             {span: word for span, word in found.items() if word.counts},
         )
@@ -375,14 +334,13 @@ class TextParsingScorer:
             offset = ends[-1]
         return words
 
-    @staticmethod
     def _add_words(
-        counts: Counter[str],
+        self,
+        suffix: str,
         gold: Mapping[tuple[int, int], _TextWord],
         predicted: Mapping[tuple[int, int], _TextWord],
     ) -> None:
-        counts["gold"] += len(gold)
-        counts["predicted"] += len(predicted)
+        counts = Counter(arc_gold=len(gold), arc_predicted=len(predicted))
         counts["gold_roots"] += sum(word.head is None for word in gold.values())
         counts["predicted_roots"] += sum(word.head is None for word in predicted.values())
         for span, wanted in gold.items():
@@ -393,12 +351,9 @@ class TextParsingScorer:
             counts["heads"] += right
             counts["roots"] += right and wanted.head is None
             counts["labels"] += right and wanted.label == found.label
+        for name in _TEXT_COUNTS:
+            self._counts[f"{name}{suffix}"] += counts[name]
 
-    def scores(self) -> TextParsingScores:
+    def scores(self) -> Scores:
         """The counts and figures of all texts added so far."""
-        return TextParsingScores(
-            **asdict(self._words.scores()),
-            all=TextArcCounts(**self._all),
-            nopunct=TextArcCounts(**self._nopunct),
-            left_out=self._left_out,
-        )
+        return Scores(TEXT_PARSING_FIGURES, {**self._words.scores().counts, **self._counts})

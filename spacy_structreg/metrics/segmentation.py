@@ -10,77 +10,52 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TypeVar
+from typing import Final, TypeVar
 
-__all__ = ["SegmentationScorer", "SegmentationScores", "count_crossed", "score_segmentation"]
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
+
+__all__ = ["SEGMENTATION_FIGURES", "SegmentationScorer", "count_crossed", "score_segmentation"]
+
+OF_VOCABULARY: Final = ("oov", "oov_correct")
+"""Names of the counts of items out of the vocabulary."""
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 
-@dataclass(frozen=True)
-class SegmentationScores:
-    """Counts of words, and the figures that follow from them, as fractions of 1.
+SEGMENTATION_FIGURES: Final = FigureTable(
+    (
+        Figure(
+            "seg_p",
+            "correct",
+            "predicted",
+            "precision of words: a word is right if a gold word has the same first and last "
+            "character",
+        ),
+        Figure("seg_r", "correct", "gold", "recall of words"),
+        Figure("seg_f", "correct", ("gold", "predicted"), "F of words, as of the SIGHAN bakeoffs"),
+        Figure(
+            "oov_rate", "oov", "gold", "share of gold words that are not in the training corpus"
+        ),
+        Figure(
+            "oov_r", "oov_correct", "oov", "recall of words that are not in the training corpus"
+        ),
+        Figure(
+            "iv_r",
+            "correct - oov_correct",
+            "gold - oov",
+            "recall of words that are in the training corpus",
+        ),
+    ),
+    main=("seg_f",),
+)
+"""Figures of words.
 
-    gold, predicted, correct: words in the gold text, in the prediction, and in both.
-    oov, oov_correct: gold words that are not in the vocabulary of the training text, and how many
-    of them were found; None when no vocabulary was given.
-
-    A figure is None where its denominator is 0 or its counts are unknown.
-    """
-
-    gold: int
-    predicted: int
-    correct: int
-    oov: int | None = None
-    oov_correct: int | None = None
-
-    @property
-    def seg_p(self) -> float | None:
-        """Precision: correct / predicted words."""
-        return ratio(self.correct, self.predicted)
-
-    @property
-    def seg_r(self) -> float | None:
-        """Recall: correct / gold words."""
-        return ratio(self.correct, self.gold)
-
-    @property
-    def seg_f(self) -> float | None:
-        """Harmonic mean of precision and recall; 0 when no word is right."""
-        return ratio(2 * self.correct, self.gold + self.predicted)
-
-    @property
-    def oov_rate(self) -> float | None:
-        """Gold words out of the vocabulary / gold words."""
-        return None if self.oov is None else ratio(self.oov, self.gold)
-
-    @property
-    def oov_r(self) -> float | None:
-        """Recall of the gold words that are out of the vocabulary."""
-        if self.oov is None or self.oov_correct is None:
-            return None
-        return ratio(self.oov_correct, self.oov)
-
-    @property
-    def iv_r(self) -> float | None:
-        """Recall of the gold words that are in the vocabulary."""
-        if self.oov is None or self.oov_correct is None:
-            return None
-        return ratio(self.correct - self.oov_correct, self.gold - self.oov)
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The six figures under the keys that all reports of the package use."""
-        return {
-            "seg_p": self.seg_p,
-            "seg_r": self.seg_r,
-            "seg_f": self.seg_f,
-            "oov_rate": self.oov_rate,
-            "oov_r": self.oov_r,
-            "iv_r": self.iv_r,
-        }
+Counts: gold, predicted, correct: words in the gold text, in the prediction, and in both. oov,
+oov_correct: gold words that are not in the vocabulary of the training text, and how many of them
+were found; unknown when no vocabulary was given.
+"""
 
 
 class SegmentationScorer:
@@ -92,8 +67,9 @@ class SegmentationScorer:
 
     def __init__(self, vocabulary: AbstractSet[str] | None = None) -> None:
         self.vocabulary = vocabulary
-        self._sentences = self._gold = self._predicted = self._correct = 0
-        self._oov = self._oov_correct = 0
+        self._sentences = 0
+        names = ("gold", "predicted", "correct", *(() if vocabulary is None else OF_VOCABULARY))
+        self._counts = dict.fromkeys(names, 0)
 
     def add(self, gold: Sequence[str], predicted: Sequence[str]) -> None:
         """Count one sentence, given as two lists of words over the same characters.
@@ -103,6 +79,7 @@ class SegmentationScorer:
         different characters, naming the sentence (from 0) and the first offset that differs.
         """
         self._check(gold, predicted)
+        counts = self._counts
         predicted_ends = word_ends(predicted)
         # A word is a span, and a span is right when its end and the end before it are both in the
         # prediction with nothing between; the map from end to start says so in one look-up.
@@ -111,25 +88,18 @@ class SegmentationScorer:
         for word in gold:
             end = start + len(word)
             right = starts.get(end) == start
-            self._correct += right
+            counts["correct"] += right
             if self.vocabulary is not None and word not in self.vocabulary:
-                self._oov += 1
-                self._oov_correct += right
+                counts["oov"] += 1
+                counts["oov_correct"] += right
             start = end
-        self._gold += len(gold)
-        self._predicted += len(predicted)
+        counts["gold"] += len(gold)
+        counts["predicted"] += len(predicted)
         self._sentences += 1
 
-    def scores(self) -> SegmentationScores:
+    def scores(self) -> Scores:
         """The counts and figures of all sentences added so far."""
-        known = self.vocabulary is not None
-        return SegmentationScores(
-            gold=self._gold,
-            predicted=self._predicted,
-            correct=self._correct,
-            oov=self._oov if known else None,
-            oov_correct=self._oov_correct if known else None,
-        )
+        return Scores(SEGMENTATION_FIGURES, dict(self._counts))
 
     def _check(self, gold: Sequence[str], predicted: Sequence[str]) -> None:
         if "" in gold or "" in predicted:
@@ -149,7 +119,7 @@ def score_segmentation(
     gold: Iterable[Sequence[str]],
     predicted: Iterable[Sequence[str]],
     vocabulary: AbstractSet[str] | None = None,
-) -> SegmentationScores:
+) -> Scores:
     """The scores of predicted against gold sentences, each a list of words.
 
     Raises ValueError as `SegmentationScorer.add`, and when the numbers of sentences differ.
@@ -194,11 +164,6 @@ def word_ends(words: Sequence[str]) -> list[int]:
         end += len(word)
         ends.append(end)
     return ends
-
-
-def ratio(part: int, whole: int) -> float | None:
-    """A figure as a fraction of 1; None where it has no denominator."""
-    return part / whole if whole else None
 
 
 def _shown(character: str | None) -> str:

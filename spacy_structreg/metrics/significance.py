@@ -24,7 +24,7 @@ ROUNDING: Final = 1e-12
 
 
 class Counted(Protocol):
-    """Counts of a sentence, such as the `SpanScores` or `SegmentationScores` of it alone."""
+    """Counts of a sentence, such as `figures.Counts`."""
 
     @property
     def gold(self) -> int: ...

@@ -4,67 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from spacy_structreg.metrics.segmentation import paired, ratio
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
+from spacy_structreg.metrics.segmentation import OF_VOCABULARY, paired
 
-__all__ = ["TaggingScorer", "TaggingScores", "score_tagging"]
+__all__ = ["TagKind", "TaggingScorer", "score_tagging", "tagging_figures"]
+
+TagKind: TypeAlias = Literal["tag", "pos"]
+"""Tags of a corpus, or its universal ones."""
 
 
-@dataclass(frozen=True)
-class TaggingScores:
-    """Counts of words, and the figures that follow from them, as fractions of 1.
+def tagging_figures(kind: TagKind = "tag") -> FigureTable:
+    """The figures of the tags of given words.
 
-    words, correct: words with a gold tag, and how many of them have that tag in the prediction.
-    oov, oov_correct: those of them that are not in the vocabulary of the training text; None when
-    no vocabulary was given.
-
-    A figure is None where its denominator is 0 or its counts are unknown.
+    Counts: words, correct: words with a gold tag, and how many of them have it in the prediction.
+    oov, oov_correct: those of them that are not in the vocabulary of the training text; unknown
+    when no vocabulary was given.
     """
-
-    words: int
-    correct: int
-    oov: int | None = None
-    oov_correct: int | None = None
-
-    @property
-    def tag_acc(self) -> float | None:
-        """Words with the right tag / words."""
-        return ratio(self.correct, self.words)
-
-    @property
-    def oov_tag_acc(self) -> float | None:
-        """The same, for words that are out of the vocabulary."""
-        if self.oov is None or self.oov_correct is None:
-            return None
-        return ratio(self.oov_correct, self.oov)
-
-    @property
-    def iv_tag_acc(self) -> float | None:
-        """The same, for words that are in the vocabulary."""
-        if self.oov is None or self.oov_correct is None:
-            return None
-        return ratio(self.correct - self.oov_correct, self.words - self.oov)
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The three figures under the keys that all reports of the package use."""
-        return {
-            "tag_acc": self.tag_acc,
-            "oov_tag_acc": self.oov_tag_acc,
-            "iv_tag_acc": self.iv_tag_acc,
-        }
+    tag = "tag" if kind == "tag" else "universal tag"
+    oov = f"share with the right {tag} of given words that are not in the training corpus"
+    iv = f"share with the right {tag} of given words that are in the training corpus"
+    return FigureTable(
+        (
+            Figure(f"{kind}_acc", "correct", "words", f"share of given words with the right {tag}"),
+            Figure(f"oov_{kind}_acc", "oov_correct", "oov", oov),
+            Figure(f"iv_{kind}_acc", "correct - oov_correct", "words - oov", iv),
+        ),
+        main=(f"{kind}_acc",),
+    )
 
 
 class TaggingScorer:
     """Adds up the counts of one sentence after the other.
 
     vocabulary: the words of the training text; without it the figures on words out of the
-    vocabulary are None.
+    vocabulary are None. kind: of the tags, for the keys of figures.
     """
 
-    def __init__(self, vocabulary: AbstractSet[str] | None = None) -> None:
+    def __init__(self, vocabulary: AbstractSet[str] | None = None, kind: TagKind = "tag") -> None:
         self.vocabulary = vocabulary
-        self._sentences = self._words = self._correct = self._oov = self._oov_correct = 0
+        self._kind = kind
+        self._sentences = 0
+        names = ("words", "correct", *(() if vocabulary is None else OF_VOCABULARY))
+        self._counts = dict.fromkeys(names, 0)
 
     def add(self, gold: Sequence[tuple[str, str]], predicted: Sequence[str]) -> None:
         """Count one sentence: the gold (word, tag) pairs, and a predicted tag for each word.
@@ -77,33 +60,28 @@ class TaggingScorer:
                 f"sentence {self._sentences}: {len(predicted)} tags for {len(gold)} words; predict "
                 "one for each gold word"
             )
+        counts = self._counts
         for (word, tag), predicted_tag in zip(gold, predicted, strict=True):
             if not tag:
                 continue
             right = tag == predicted_tag
-            self._words += 1
-            self._correct += right
+            counts["words"] += 1
+            counts["correct"] += right
             if self.vocabulary is not None and word not in self.vocabulary:
-                self._oov += 1
-                self._oov_correct += right
+                counts["oov"] += 1
+                counts["oov_correct"] += right
         self._sentences += 1
 
-    def scores(self) -> TaggingScores:
+    def scores(self) -> Scores:
         """The counts and figures of all sentences added so far."""
-        known = self.vocabulary is not None
-        return TaggingScores(
-            words=self._words,
-            correct=self._correct,
-            oov=self._oov if known else None,
-            oov_correct=self._oov_correct if known else None,
-        )
+        return Scores(tagging_figures(self._kind), dict(self._counts))
 
 
 def score_tagging(
     gold: Iterable[Sequence[tuple[str, str]]],
     predicted: Iterable[Sequence[str]],
     vocabulary: AbstractSet[str] | None = None,
-) -> TaggingScores:
+) -> Scores:
     """The scores of predicted tags against gold sentences, each a list of (word, tag).
 
     Raises ValueError as `TaggingScorer.add`, and when the numbers of sentences differ.

@@ -118,6 +118,7 @@ class Checkpoint:
             "identity": self._identity,
             "clock": learner.clock,
             "objective": learner.objective,
+            "totals": learner.totals(),
             "generators": run.rng.state(),
             "epoch": run.epoch,
             "waited": run.waited,
@@ -156,6 +157,7 @@ class Checkpoint:
         )
         objective = model_file.field(header, "objective", float)
         resumed.objective = objective
+        resumed.restore_totals(model_file.field(header, "totals", dict))
         weights = None
         if model_file.field(header, "best", bool) != bool(best):
             raise ValueError("what it says of its best weights is not so")

@@ -53,13 +53,13 @@ class CorrectionTrainer:
         learner: Corrector = self._trainer.learner
         return learner
 
-    def rest_on(self, examples: Sequence[Compiled]) -> None:
+    def count_features(self, examples: Sequence[Compiled]) -> None:
         """Keep to the weights of features that are frequent in examples, or were so in training."""
         counts = self._trainer.count(examples)
         for count, table in zip(counts, self.learner.tables, strict=True):
             if table.occurrences is not None:
                 count[: len(table.occurrences)] += table.occurrences
-        self.learner.rest_on(counts)
+        self.learner.set_feature_counts(counts)
 
     def correct(self, sentences: Sequence[Sequence[Compiled]]) -> int:
         """Visit the examples of each sentence until they come out right; returns the steps taken.

@@ -474,7 +474,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             gold = self.SCHEMA.check_corpus(sentences, "correction")
             trainer = self._correction_trainer()
             if examples := self._compiled_sample(sample, trainer.learner):
-                trainer.rest_on(examples)
+                trainer.count_features(examples)
             return corrected(gold, self._is_right, lambda: self._change(trainer, gold))
 
     def _is_right(self, sentence: GoldT) -> bool:

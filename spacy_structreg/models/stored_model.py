@@ -305,7 +305,10 @@ def by_table(arrays: Arrays, n_tables: int, state: str, *, debts: bool) -> list[
             expected |= {"starts", "columns"}
         if state == "training":
             expected |= {"stamps", "sums", *(["debts"] if debts else [])}
-        if set(table) - ({"occurrences"} if state != "frozen" else set()) != expected:
+        optional = {"frozen": set(), "training": {"occurrences", "rates"}}.get(
+            state, {"occurrences"}
+        )
+        if set(table) - optional != expected:
             raise ValueError(f"table {number} of its weights has the arrays {sorted(table)}")
     return tables
 

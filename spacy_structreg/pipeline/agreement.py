@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import sentence_bounds
-from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
+from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence
 
 __all__ = ["agreed_sentences", "texts_of_all"]

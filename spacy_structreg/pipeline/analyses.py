@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
+from spacy_structreg.learn.setting_fields import Settings, setting
+
 if TYPE_CHECKING:
     from spacy_structreg.models.calibration import Calibration
 
@@ -31,15 +33,6 @@ N_OF_MARGINS: Final = 16
 
 KINDS: Final = ("boundaries", "words", "tags", "heads")
 """The kinds of decisions that have margins and probabilities."""
-
-CONFIG_TEXT: Final = """\
-# What doc._.structreg keeps: how many of the best analyses, 0 for none; and margins, with the
-# probabilities of a calibrated pipeline. Both take time. The prefix is that of the attribute.
-alternatives = 0
-confidence = false
-extension_prefix = ""
-"""
-"""The lines of a config with the settings of `KeepsAnalyses.keep_analyses`."""
 
 # Model files begin otherwise.
 _CALIBRATED: Final = b"calibrated\n"
@@ -139,6 +132,31 @@ def _alternative(kind: str, score: float, start: int, end: int, of: Sequence[Any
     # Stored Docs have lists for tuples.
     items = [item if isinstance(item, str) else tuple(item) for item in of]
     return Alternative(score, start, end, items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlternativeSettings(Settings):
+    """Settings of what keeps the best analyses on Docs."""
+
+    alternatives: int = setting(
+        0, "How many of the best analyses doc._.structreg keeps, which takes time; 0 for none."
+    )
+    extension_prefix: str = setting(
+        "",
+        'What the names of extension attributes begin with: with "my_", doc._.structreg is '
+        "doc._.my_structreg.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisSettings(AlternativeSettings):
+    """Settings of what keeps margins as well."""
+
+    confidence: bool = setting(
+        False,
+        "Whether doc._.structreg keeps margins, and probabilities once the pipeline is calibrated; "
+        "that takes time.",
+    )
 
 
 class KeepsAnalyses:

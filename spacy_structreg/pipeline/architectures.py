@@ -1,23 +1,18 @@
 """Functions that configs name in ``@architectures`` and ``@misc``, made of the settings of classes.
 
-Here are those of tokenizers and of learning; those of components lie beside their components.
+An architecture has the name of its model, as in the package, and is made when it is asked for:
+``architectures.Tagger`` is that of `Tagger`. So a pipeline imports no other models than its own.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from thinc.api import Model
 
-from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
-from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+import spacy_structreg
 from spacy_structreg.learn.learning_settings import Learning, LogLinear, gao_2010
 from spacy_structreg.learn.setting_fields import Settings, defaults_of, hints_of, plain
 from spacy_structreg.models.stored_model import StoredModel
@@ -78,15 +73,20 @@ def component_architecture(estimator: type[StoredModel]) -> Callable[..., Model[
     )
 
 
-create_character_segmenter = tokenizer_architecture(CharacterSegmenter)
-create_word_segmenter = tokenizer_architecture(WordSegmenter)
-create_guided_segmenter = tokenizer_architecture(GuidedSegmenter)
-create_character_joint_tagger = tokenizer_architecture(CharacterJointTagger)
-create_word_joint_tagger = tokenizer_architecture(WordJointTagger)
-create_guided_joint_tagger = tokenizer_architecture(GuidedJointTagger)
-create_word_joint_parser = tokenizer_architecture(WordJointParser)
-create_guided_joint_parser = tokenizer_architecture(GuidedJointParser)
-create_joint_reranker = tokenizer_architecture(JointReranker)
+# Models of components; the others are of tokenizers.
+_OF_COMPONENTS: Final = frozenset(
+    {"ConstituencyParser", "DependencyParser", "SequenceLabeler", "Tagger", "TextClassifier"}
+)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    model = getattr(spacy_structreg, name)
+    made = component_architecture if name in _OF_COMPONENTS else tokenizer_architecture
+    return made(model)
+
+
 create_learning = function_of(Learning, Learning, registered_name(Learning))
 create_log_linear = function_of(LogLinear, LogLinear, registered_name(LogLinear))
 

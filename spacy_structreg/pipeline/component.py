@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -23,7 +24,15 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.learn.setting_fields import (
+    Settings,
+    attributes,
+    defaults_of,
+    hints_of,
+    setting,
+)
 from spacy_structreg.pipeline.analyses import (
+    AnalysisSettings,
     KeepsAnalyses,
     calibrations_as_bytes,
     calibrations_of_bytes,
@@ -55,75 +64,96 @@ ValueT = TypeVar("ValueT")
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
 
-N_THREADS_TEXT: Final = f"""\
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = {N_THREADS}"""
-"""The lines of a config with that setting of a component."""
-
 logger = logging.getLogger("spacy")
 
 
-class RunsThreads:
-    """The part of a tokenizer or component that knows how many threads it may use."""
+class HasSettings:
+    """A tokenizer or component whose settings are attributes, checked when they are changed.
 
-    @property
-    def n_threads(self) -> int:
-        """The number of threads that predict side by side. Raises ValueError for less than one."""
-        return self._n_threads
+    SETTINGS: the class of the settings, from which constructor, factory, config and reference
+    follow.
+    """
 
-    @n_threads.setter
-    def n_threads(self, n_threads: int) -> None:
-        if not isinstance(n_threads, int) or n_threads < 1:
-            name = getattr(self, "name", None)
-            what = "the tokenizer" if name is None else f"the pipe {name!r}"
-            raise ValueError(f"n_threads of {what} is {n_threads!r}; give a whole number from 1")
-        self._n_threads = n_threads
+    SETTINGS: ClassVar[type[Settings]] = Settings
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name, attribute in attributes(cls.SETTINGS):
+            setattr(cls, name, attribute)
 
 
-class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+@dataclass(frozen=True, kw_only=True)
+class PipeSettings(Settings):
+    """Settings of any component."""
+
+    n_threads: int = setting(
+        N_THREADS,
+        "How many threads predict side by side in streams; the Docs do not depend on it.",
+        minimum=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerSettings(PipeSettings, AnalysisSettings):
+    """Settings of any tokenizer."""
+
+
+class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
-    A subclass says what gold sentences are (`gold`) and writes what is predicted. The keywords of
-    its constructor are its settings, which it keeps under their names.
+    A subclass says what gold sentences are (`gold`) and writes what is predicted.
 
     TASK: the stem of the task (`pipeline.task`). FACTORY, ARCHITECTURE, SCORER: the names under
-    which the factory, that of its model and that of its scorer are registered.
+    which the factory, that of its model and that of its scorer are registered. SCORER_TEXT: the
+    lines of a config with settings of the scorer. SCORED: the settings that spaCy hands to it.
     vocab: of the pipeline. model: from the architecture. name: of the component, under which the
-    loss is reported. n_threads: how many threads predict side by side in `pipe`; all of them read
-    the one model, and the Docs do not depend on their number. scorer: makes figures of Examples.
-    cfg: what spaCy hands to the scorer.
-    Raises ValueError for a model that is not ours, and for less than one thread.
+    loss is reported. scorer: makes figures of Examples. settings: by their names.
+    Raises ValueError for settings out of range, and a model that is not ours or does not go with
+    them.
     """
 
     TASK: ClassVar[str]
     FACTORY: ClassVar[str]
     ARCHITECTURE: ClassVar[str]
     SCORER: ClassVar[str]
+    SETTINGS: ClassVar[type[PipeSettings]] = PipeSettings
+    SCORER_TEXT: ClassVar[str] = ""
+    SCORED: ClassVar[tuple[str, ...]] = ()
+
+    settings: PipeSettings
 
     def __init__(
         self,
         vocab: Vocab,
         model: Model[Any, Any],
-        name: str,
+        name: str | None = None,
         *,
-        n_threads: int = N_THREADS,
-        scorer: Callable[..., dict[str, Any]] | None,
-        cfg: dict[str, Any] | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+        **settings: Any,
     ) -> None:
         from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
         extend_glossary()
         self.vocab = vocab
         self.model = model
-        self.name = name
-        self.n_threads = n_threads
+        self.name = name = self.FACTORY if name is None else name
         self.scorer = scorer
-        self.cfg = {} if cfg is None else cfg
+        try:
+            self.settings = self.SETTINGS(**settings)
+        except ValueError as error:
+            raise ValueError(f"the pipe {name!r}: {error}") from error
         self._shim: EstimatorShim = shim_of(model, name, self.ARCHITECTURE)
         self._check = WordCheck(name)
         self.calibrations = {}
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
+        self._check_model()
+        self.keep_analyses(**self.kept_settings)
+
+    @property
+    def cfg(self) -> dict[str, Any]:
+        """The settings that spaCy hands to the scorer."""
+        return {name: getattr(self.settings, name) for name in self.SCORED}
 
     @property
     def estimator(self) -> Any:
@@ -266,10 +296,10 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
 
         batches: Iterable[list[Doc]] = (
             minibatch(stream, size=batch_size)  # type: ignore[no-untyped-call]
-            if self.n_threads == 1
+            if self.settings.n_threads == 1
             else portions(stream, lambda doc: WORD * len(doc), batch_size)
         )
-        return side_by_side(predict, map(checked, batches), self.n_threads)
+        return side_by_side(predict, map(checked, batches), self.settings.n_threads)
 
     # Training -------------------------------------------------------------------------------------
 
@@ -453,7 +483,7 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
 
     def _settings(self) -> dict[str, Any]:
         """The keywords of the constructor."""
-        return {name: getattr(self, name) for name in settings_of(type(self))}
+        return {**vars(self.settings), "scorer": self.scorer}
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = self._settings(), self.calibrations
@@ -473,12 +503,6 @@ def _make(
     return pipe
 
 
-def settings_of(component: type[EstimatorPipe]) -> dict[str, inspect.Parameter]:
-    """The settings of a component: the keywords of its constructor."""
-    parameters = inspect.signature(component, eval_str=True).parameters
-    return {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
-
-
 def component_factory(
     component: type[EstimatorPipe],
     *,
@@ -487,24 +511,29 @@ def component_factory(
 ) -> Callable[..., EstimatorPipe]:
     """Register the factory of a component, and return it.
 
-    Types and defaults of its settings are those of the constructor. assigns, score_weights: as of
+    Types and defaults of its settings are those of its `SETTINGS`. assigns, score_weights: as of
     ``Language.factory``. None requires tags, as ``nlp.analyze_pipes`` sees no tags of a tokenizer.
     """
-    settings = settings_of(component)
+    settings = component.SETTINGS
+    hints, defaults = hints_of(settings), defaults_of(settings, in_config=True)
 
     def create(nlp: Language, name: str, model: Model[Any, Any], **values: Any) -> EstimatorPipe:
         return component(nlp.vocab, model, name, **values)
 
     made: Any = create
-    made.__doc__ = f"Make ``{component.FACTORY}``, by the settings of `{component.__name__}`."
+    made.__doc__ = f"Make ``{component.FACTORY}``, by the settings of `{settings.__name__}`."
     fixed = list(inspect.signature(create, eval_str=True).parameters.values())[:3]
+    keywords = {name: hints[name] for name in defaults}
+    keywords["scorer"] = Callable[..., dict[str, Any]] | None
     made.__signature__ = inspect.Signature(
-        [*fixed, *(each.replace(default=each.empty) for each in settings.values())]
+        [
+            *fixed,
+            *(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint)
+                for name, hint in keywords.items()
+            ),
+        ]
     )
-    defaults = {
-        name: dict(each.default) if isinstance(each.default, Mapping) else each.default
-        for name, each in settings.items()
-    }
     registered: Callable[..., EstimatorPipe] = Language.factory(
         component.FACTORY,
         assigns=assigns,
@@ -516,15 +545,6 @@ def component_factory(
         default_score_weights=score_weights,
     )(made)
     return registered
-
-
-def check_setting(pipe: str, setting: str, value: object, choices: Sequence[object]) -> None:
-    """Raise ValueError if a setting of a pipe is none of its choices."""
-    if value not in choices:
-        *others, last = map(repr, choices)
-        raise ValueError(
-            f"{setting} of the pipe {pipe!r} is {value!r}; choose {', '.join(others)} or {last}"
-        )
 
 
 def create_without_losses() -> Callable[[Language], Language]:
@@ -622,13 +642,13 @@ def check_learns_from_batches(learning: Any) -> None:
 
     spaCy hands over batches.
     """
-    for setting, whole, others in (
+    for name, whole, others in (
         ("clock", "epochs", "'examples' or 'mistakes'"),
         ("optimizer", "lbfgs", "'sgd'"),
     ):
-        if getattr(learning, setting, None) == whole:
+        if getattr(learning, name, None) == whole:
             raise ValueError(
-                f"{setting} = {whole!r} of the model's learning cannot be had in spacy train, "
+                f"{name} = {whole!r} of the model's learning cannot be had in spacy train, "
                 f"which hands over batches; choose {others}, or train with 'python -m spacy "
                 "structreg fit'"
             )

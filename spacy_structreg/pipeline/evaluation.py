@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.segmentation import count_crossed
 from spacy_structreg.models.progress import progress_bar
-from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, word_bounds
+from spacy_structreg.pipeline.constituency_documents import read_phrases, word_bounds
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_tokens
 from spacy_structreg.pipeline.task import (
     TOKENIZER,
-    Counts,
     Figures,
     Given,
     PipelineTask,
@@ -51,15 +51,16 @@ class ScoredTask:
 class Evaluation:
     """The figures of all tasks, as fractions of 1, and the counts behind them.
 
-    per_type: as of `Scores`. sentences: the counts of each Doc, by the figures for which pipelines
-    are compared. tested: those of them that `Scores.tested` has.
+    counts: of each task, by its stem. per_type: figures of labels, as of `Scores`. sentences: the
+    counts of each Doc, by the figures for which pipelines are compared. main: the keys of those
+    that are `FigureTable.main`.
     """
 
     figures: Figures
-    counts: dict[str, Any]
+    counts: dict[str, Mapping[str, int]]
     per_type: dict[str, dict[str, Figures]]
     sentences: dict[str, list[Counts]] = field(repr=False)
-    tested: frozenset[str] = frozenset()
+    main: frozenset[str] = frozenset()
 
 
 def evaluate_docs(
@@ -83,23 +84,23 @@ def evaluate_docs(
     """
     settings = settings or ScoreSettings()
     figures: Figures = {}
-    counts: dict[str, Any] = {}
+    counts: dict[str, Mapping[str, int]] = {}
     per_type: dict[str, dict[str, Figures]] = {}
     sentences: dict[str, list[Counts]] = {}
-    tested: set[str] = set()
+    main: set[str] = set()
     for each in annotated_by(nlp, gold, settings.given, n_threads=n_threads):
         part = TaskPart(nlp, each.parts[0])
         scores = each.task.score(each.pairs, part, settings)
-        figures |= scores.figures
-        counts |= scores.counts
-        per_type |= scores.per_type
+        figures |= scores.as_dict()
+        counts[each.task.stem] = scores.counts
+        per_type |= scores.per_type()
+        main |= scores.compared().keys()
         if by_doc:
             for pair in each.pairs:
                 found = each.task.score([pair], part, settings)
-                for key, counted in (found.tested | found.further).items():
+                for key, counted in found.compared(further=True).items():
                     sentences.setdefault(key, []).append(counted)
-                tested |= found.tested.keys()
-    return Evaluation(figures, counts, per_type, sentences, frozenset(tested))
+    return Evaluation(figures, counts, per_type, sentences, frozenset(main))
 
 
 # Prediction --------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.sentence import Sentence, join
-from spacy_structreg.pipeline.constituents.constituency_documents import word_bounds
+from spacy_structreg.pipeline.constituency_documents import word_bounds
 from spacy_structreg.pipeline.documents import (
     UNKNOWN_WORDS,
     dependency_sentences,

@@ -128,7 +128,7 @@ def changed_docs(nlp: Language, before: Sequence[Doc], after: Sequence[Doc]) -> 
             if differs:
                 break
             if task.has_gold(old) or task.has_gold(new):
-                tested = task.score([(old, new)], part, settings).tested
+                tested = task.score([(old, new)], part, settings).compared()
                 differs = any(
                     not each.gold == each.predicted == each.correct for each in tested.values()
                 )

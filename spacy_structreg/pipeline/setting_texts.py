@@ -24,6 +24,7 @@ from spacy_structreg.learn.setting_fields import (
 
 if TYPE_CHECKING:
     from spacy_structreg.models.stored_model import StoredModel
+    from spacy_structreg.pipeline.component import EstimatorPipe
 
 _WIDTH: Final = 100
 _TYPES: Final = {bool: "true, false", str: "a string"}
@@ -42,6 +43,28 @@ def config_block(path: str, model: type[Any], **values: Any) -> str:
         chosen["learning"] = settings(**chosen).chosen_learning  # type: ignore[attr-defined]
     settings(**chosen)
     return _block(path, f'@architectures = "spacy_structreg.{model.__name__}.v1"', settings, chosen)
+
+
+def component_block(name: str, component: type[EstimatorPipe], **values: Any) -> str:
+    """The blocks of a component in a config, each setting under its documentation.
+
+    values: of settings, others than the defaults. Its model is left out. Raises ValueError for
+    settings that do not exist.
+    """
+    settings, path = component.SETTINGS, f"components.{name}"
+    chosen = {**defaults_of(settings, in_config=True), **values}
+    settings(**chosen)
+    block = _block(path, f'factory = "{component.FACTORY}"', settings, chosen)
+    scorer = f'[{path}.scorer]\n@scorers = "{component.SCORER}"'
+    return f"{block}\n\n{scorer}\n{component.SCORER_TEXT}\n"
+
+
+def tokenizer_block(name: str) -> str:
+    """The block of a registered tokenizer in a config, without its model."""
+    from spacy_structreg.pipeline.component import TokenizerSettings
+
+    defaults = defaults_of(TokenizerSettings)
+    return _block("nlp.tokenizer", f'@tokenizers = "{name}"', TokenizerSettings, defaults) + "\n\n"
 
 
 def _block(path: str, maker: str, settings: type[Settings], values: Mapping[str, Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from spacy_structreg.pipeline.analyses import CONFIG_TEXT
+from spacy_structreg.pipeline.component import EstimatorPipe
+from spacy_structreg.pipeline.setting_texts import component_block
 from spacy_structreg.pipeline.task import ConfigParts, ConfigRequest, Figures, pipes_writing
 
 ABOUT_GOLD = """\
@@ -26,17 +27,17 @@ def tag_reading_parts(
     name: str,
     title: str,
     noun: str,
-    component: str,
+    component: type[EstimatorPipe],
     model: str,
     scores: Figures,
     about_scores: str,
     with_sentences: bool = False,
-    **other: Any,
+    **settings: Any,
 ) -> ConfigParts:
     """The parts of the config of a pipe that looks at tags, with the pipes before it that tag.
 
-    name: of the pipe. component: its blocks, with places for ``{attribute}``, ``{sentences}`` and
-    the others. with_sentences: whether readers give these as well.
+    name: of the pipe. with_sentences: whether readers give these as well. settings: of the
+    component, others than the defaults and the attribute and sentences of the language.
     """
     nlp, attribute = request.base_pipeline, request.attribute
     taggers = [] if nlp is None else pipes_writing(nlp, attribute)
@@ -51,18 +52,15 @@ def tag_reading_parts(
     )
     given = ["words", "tags"]
     last = ["sents"] if with_sentences else []
+    chosen = {"sentences": "doc" if request.is_alphabetic else "punctuation"}
+    if "attribute" not in settings:
+        chosen["attribute"] = attribute
     return ConfigParts(
         title=title,
         noun=noun,
         pipeline=[*kept, name],
         frozen=kept,
-        components="".join(sources)
-        + component.format(
-            attribute=attribute,
-            analyses=CONFIG_TEXT,
-            sentences="doc" if request.is_alphabetic else "punctuation",
-            **other,
-        ),
+        components="".join(sources) + component_block(name, component, **{**chosen, **settings}),
         model=model,
         about_gold=ABOUT_GOLD.format(noun=noun),
         gold=[*given, *last],

@@ -15,9 +15,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import catalogue  # type: ignore[import-untyped]
 import spacy
@@ -26,6 +26,7 @@ from spacy.tokens import Doc
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.sentence import Sentence
+    from spacy_structreg.metrics.figures import Counts, Scores
 
 TOKENIZER: Final = "tokenizer"
 """Stands for the tokenizer of a pipeline where names of pipes are listed."""
@@ -39,20 +40,6 @@ registry: Final = catalogue.create("spacy_structreg", "tasks", entry_points=True
 
 
 # Scores ------------------------------------------------------------------------------------------
-
-
-class Counts(NamedTuple):
-    """Counts of which F is 2 · correct / (gold + predicted)."""
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def f(self) -> float | None:
-        """F as a fraction of 1; None if there is nothing to count."""
-        whole = self.gold + self.predicted
-        return 2 * self.correct / whole if whole else None
 
 
 @dataclass(frozen=True)
@@ -76,22 +63,6 @@ class ScoreSettings:
     vocabulary: AbstractSet[str] | None = None
     conventions: str = "collins"
     punctuation: AbstractSet[str] | None = None
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The figures of a task, as fractions of 1 (None if unknown), and the counts behind them.
-
-    per_type: precision, recall and F (``p``, ``r``, ``f``) of each label, under the keys of spaCy.
-    tested: the counts of the figures by which two pipelines are compared; the first one is the
-    figure of the task. further: those of other figures, which a comparison tells as well.
-    """
-
-    figures: Figures
-    counts: dict[str, Any]
-    tested: dict[str, Counts]
-    per_type: dict[str, dict[str, Figures]] = field(default_factory=dict)
-    further: dict[str, Counts] = field(default_factory=dict)
 
 
 # Configs -----------------------------------------------------------------------------------------
@@ -282,7 +253,7 @@ class PipelineTask(ABC):
         """True if a Doc has gold annotation of the task, at least in part."""
 
     def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
-        """The fields of an `Sentence` that the task has from a Doc.
+        """The fields of a `Sentence` that the task has from a Doc.
 
         spans_key: the span group that users name; None for the usual one.
         """
@@ -320,7 +291,7 @@ class PipelineTask(ABC):
 
     def text_counts(self, pairs: Pairs, part: TaskPart) -> dict[str, Counts]:
         """The counts behind the figures of Docs made of text: pairs of gold and prediction."""
-        return self.score(pairs, part, ScoreSettings()).tested
+        return self.score(pairs, part, ScoreSettings()).compared()
 
     def is_found(self, doc: Doc, part: TaskPart) -> bool:
         """True if a pipe that has been trained, as it seems, has annotated a Doc."""

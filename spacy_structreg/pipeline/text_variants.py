@@ -21,7 +21,7 @@ from spacy_structreg.corpora.text_variants import (
 )
 from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.scripts import opencc_script
-from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
+from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
 
 __all__ = ["create_text_variants"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from spacy_structreg.estimators.margins import word_margins
 from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.estimators.tree_queries import heads_of_all
+from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
 from spacy_structreg.models.calibration import Calibration
 from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.explanation import Explanation
@@ -46,8 +48,8 @@ from spacy_structreg.pipeline.analyses import (
     save_calibrations,
 )
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
-    RunsThreads,
+    HasSettings,
+    TokenizerSettings,
     check_learns_from_batches,
 )
 from spacy_structreg.pipeline.doc_tokens import WordHashes
@@ -106,7 +108,7 @@ class FoundWords(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
+class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
@@ -114,8 +116,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         (`tasks.segmentation.user_words`). The list may be changed, or another one put in its place,
         while other threads use the tokenizer: a text is read by the list as it is when its turn
         comes, a stream by the list that it began with. See `using` for a list for some calls only.
-    n_threads: how many threads decode side by side in streams; Docs do not depend on it.
-    kept: settings of `keep_analyses`, which are off. calibrations: of margins.
+    calibrations: of margins. settings: those of `TokenizerSettings`, by their names.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
     the tokens hold the text itself. The sentences of the Doc are those that the punctuation gives,
@@ -127,6 +128,11 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     """Under which it is registered."""
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
+    SETTINGS = TokenizerSettings
+    NEEDS: ClassVar[Any] = TokenizerModel
+    """The kind of model that it needs."""
+    WRONG_MODEL: ClassVar[str] = ""
+    """The error for another kind."""
     ALTERNATIVES = "words"
     WRITES: ClassVar[tuple[str, ...]] = ("sentences",)
     """The annotation that it writes, besides words, by the names of `written_annotation`."""
@@ -137,16 +143,15 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         model: ModelT,
         user_words: UserWords | None = None,
         *,
-        n_threads: int = N_THREADS,
-        kept: Mapping[str, Any] | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
+        **settings: Any,
     ) -> None:
         extend_glossary()
-        self.n_threads = n_threads
+        self.settings = TokenizerSettings(**settings)
         self.vocab = vocab
         self.model = model
         self.user_words = UserWords() if user_words is None else user_words
-        self.keep_analyses(**kept or {})
+        self.keep_analyses(**self.kept_settings)
         self.calibrations = dict(calibrations or {})
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
@@ -179,20 +184,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
 
     def with_estimator(self, estimator: Any) -> Self:
         """A tokenizer of the same listed words that has another model."""
-        return type(self)(
-            self.vocab,
-            estimator,
-            self.user_words,
-            n_threads=self.n_threads,
-            kept=self.kept_settings,
-        )
-
-    @classmethod
-    def factory(
-        cls, model: ModelT, *, n_threads: int = N_THREADS, **kept: Any
-    ) -> Callable[[Language], Self]:
-        """Make a function that makes the tokenizer of a pipeline. kept: as of the constructor."""
-        return lambda nlp: cls(nlp.vocab, model, n_threads=n_threads, kept=kept)
+        return type(self)(self.vocab, estimator, self.user_words, **vars(self.settings))
 
     # Hooks ---------------------------------------------------------------------------------------
 
@@ -333,7 +325,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         )
 
     def _threads(self, n_threads: int | None) -> int:
-        return self.n_threads if n_threads is None else n_threads
+        return self.settings.n_threads if n_threads is None else n_threads
 
     def search_words(self, text: str, *, n: int = 3) -> list[SearchWord]:
         """The words of a text and the words inside them, as (start, end, text), by their begins.
@@ -590,12 +582,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(
-            type(self),
-            n_threads=self.n_threads,
-            kept=self.kept_settings,
-            calibrations=self.calibrations,
-        )
+        make = partial(type(self), calibrations=self.calibrations, **vars(self.settings))
         return make, (self.vocab, self.model, self.user_words)
 
 
@@ -664,3 +651,34 @@ def _is_stand_in(references: Sequence[Doc]) -> bool:
         return False
     (doc,) = references
     return [token.text for token in doc] == _STAND_IN and not doc.has_annotation("TAG")
+
+
+def tokenizer_factory(
+    tokenizer: type[ModelTokenizer[Any]],
+) -> Callable[..., Callable[[Language], ModelTokenizer[Any]]]:
+    """Make what ``[nlp.tokenizer]`` of a config asks for: a function of a model and settings.
+
+    That raises ValueError for a model of another kind than `ModelTokenizer.NEEDS`.
+    """
+    settings = tokenizer.SETTINGS
+    hints, defaults = hints_of(settings), defaults_of(settings)
+
+    def create(model: TokenizerModel, **values: Any) -> Callable[[Language], ModelTokenizer[Any]]:
+        if not isinstance(model, tokenizer.NEEDS):
+            raise ValueError(tokenizer.WRONG_MODEL)
+        return lambda nlp: tokenizer(nlp.vocab, model, **values)
+
+    made: Any = create
+    about = "\n".join(f"{name}: {each.doc}" for name, each in described(settings))
+    made.__doc__ = f"Make a `{tokenizer.__name__}`.\n\nmodel: from an architecture.\n{about}"
+    keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    made.__signature__ = inspect.Signature(
+        [
+            inspect.Parameter("model", keyword, annotation=TokenizerModel),
+            *(
+                inspect.Parameter(name, keyword, default=default, annotation=hints[name])
+                for name, default in defaults.items()
+            ),
+        ]
+    )
+    return create

@@ -43,47 +43,6 @@ class TrainableTokenizer(Protocol):
         ...
 
 
-@Language.factory(
-    FACTORY, default_score_weights={"seg_f": 1.0, "seg_p": 0.0, "seg_r": 0.0, "token_acc": None}
-)
-def create_tokenizer_trainer(nlp: Language, name: str) -> TokenizerTrainer:
-    """Make the pipe ``structreg_tokenizer_trainer``."""
-    return TokenizerTrainer(name, nlp)
-
-
-@Language.factory(
-    JOINT_FACTORY,
-    default_score_weights={
-        "joint_f": 1.0,
-        "joint_p": 0.0,
-        "joint_r": 0.0,
-        "seg_f": 0.0,
-        "token_acc": None,
-    },
-)
-def create_joint_trainer(nlp: Language, name: str) -> TokenizerTrainer:
-    """Make the pipe ``structreg_joint_trainer``: the same, for tokenizers that tag.
-
-    What counts as the best model is fixed for a factory, and is another figure here.
-    """
-    return TokenizerTrainer(name, nlp)
-
-
-@Language.factory(
-    PARSER_FACTORY,
-    default_score_weights={
-        "las_f": 1.0,
-        "uas_f": 0.0,
-        "tag_f": 0.0,
-        "seg_f": 0.0,
-        "token_acc": None,
-    },
-)
-def create_joint_parser_trainer(nlp: Language, name: str) -> TokenizerTrainer:
-    """Make the pipe ``structreg_joint_parser``: the same, for tokenizers that tag and parse."""
-    return TokenizerTrainer(name, nlp)
-
-
 class TokenizerTrainer:
     """Trains the tokenizer of the pipeline that it belongs to, if no other pipe is trained.
 
@@ -221,3 +180,25 @@ def trains_tokenizer(nlp: Language) -> bool:
     """True if training a pipeline means training its tokenizer."""
     has_trainer = any(isinstance(pipe, TokenizerTrainer) for _, pipe in nlp.pipeline)
     return has_trainer and not others_to_train(nlp.components, nlp)
+
+
+def _factory(name: str, *others: str, best: str) -> Callable[..., TokenizerTrainer]:
+    """Register a factory of the pipe; what counts as the best model is fixed for a factory.
+
+    best, others: the figures that it is chosen by, and that are shown.
+    """
+    weights: dict[str, float | None] = {best: 1.0, **dict.fromkeys(others, 0.0), "token_acc": None}
+
+    def create(nlp: Language, name: str) -> TokenizerTrainer:
+        return TokenizerTrainer(name, nlp)
+
+    create.__doc__ = f"Make the pipe ``{name}``."
+    made: Callable[..., TokenizerTrainer] = Language.factory(name, default_score_weights=weights)(
+        create
+    )
+    return made
+
+
+create_tokenizer_trainer = _factory(FACTORY, "seg_p", "seg_r", best="seg_f")
+create_joint_trainer = _factory(JOINT_FACTORY, "joint_p", "joint_r", "seg_f", best="joint_f")
+create_joint_parser_trainer = _factory(PARSER_FACTORY, "uas_f", "tag_f", "seg_f", best="las_f")

@@ -6,23 +6,22 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 from spacy.tokens import Doc, Token
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
-    N_THREADS,
     EstimatorPipe,
+    PipeSettings,
     aligned,
-    check_setting,
     logger,
     model_bounds,
     punctuation_bounds,
@@ -37,41 +36,43 @@ SPACE_LABEL: Final = "dep"
 ROOT_LABEL: Final = "ROOT"
 
 
+@dataclass(frozen=True, kw_only=True)
+class TreePipeSettings(PipeSettings):
+    """Settings of components that build trees."""
+
+    attribute: Attribute = setting(
+        "tag",
+        'Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its '
+        "universal tags.",
+    )
+    sentences: Sentences = setting(
+        "doc",
+        'What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if '
+        'it knows of none; "punctuation", these cut by punctuation and at line breaks; "wrapped", '
+        "within paragraphs not at these.",
+    )
+    overwrite: bool | Literal["labels"] = setting(
+        True,
+        "Whether what is parsed already is parsed anew; false keeps what is there, and finds the "
+        "rest to fit it.",
+    )
+
+
 class TreePipe(EstimatorPipe):
     """A component that gives each sentence a tree, by its words and their tags.
 
     A subclass says what of a tree holds tokens of a Doc together (`_held`) and what gold trees are
     (`_gold_sentences`).
 
-    vocab, model, name, n_threads, scorer, cfg: as of `EstimatorPipe`.
-    attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
-    sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
-        it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says;
-        ``"wrapped"``, these without line breaks within paragraphs.
-    overwrite: whether what is there of trees goes; if not, it is not cut. A subclass may take
-        ``"labels"``, for those alone.
-    Raises ValueError for other settings, or a model that is not ours.
+    Parameters and errors are those of `EstimatorPipe`.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str,
-        *,
-        attribute: Attribute,
-        sentences: Sentences,
-        overwrite: bool | Literal["labels"],
-        n_threads: int = N_THREADS,
-        scorer: Callable[..., dict[str, Any]] | None,
-        cfg: dict[str, Any] | None = None,
-    ) -> None:
-        check_setting(name, "attribute", attribute, get_args(Attribute))
-        check_setting(name, "sentences", sentences, get_args(Sentences))
-        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer, cfg=cfg)
-        self.attribute: Attribute = attribute
-        self.sentences: Sentences = sentences
-        self.overwrite: bool | Literal["labels"] = overwrite
+    SETTINGS: ClassVar[type[TreePipeSettings]] = TreePipeSettings
+
+    settings: TreePipeSettings
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
         # Without white space within words, as in training.
         self._texts = AttributeReader(lambda text: without_space(text) or text)
         self._tags = AttributeReader()
@@ -84,22 +85,22 @@ class TreePipe(EstimatorPipe):
 
     def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
         """The first token of each part of a Doc that gets a tree, and the first after it."""
-        if self.sentences == "doc":
+        if self.settings.sentences == "doc":
             return model_bounds(doc)
-        held = None if self.overwrite is True else _inside(self._held(doc), len(doc))
-        wrapped = self.sentences == "wrapped"
+        held = None if self.settings.overwrite is True else _inside(self._held(doc), len(doc))
+        wrapped = self.settings.sentences == "wrapped"
         return punctuation_bounds(doc, sentence_bounds(doc), held, wrapped=wrapped)
 
     def _check_docs(self, docs: list[Doc]) -> None:
         super()._check_docs(docs)
-        self._check.tags(docs, self.estimator.word_counts, self.attribute)
+        self._check.tags(docs, self.estimator.word_counts, self.settings.attribute)
 
     def _words_and_tags(self, doc: Doc) -> tuple[list[str], list[str]]:
         """All tokens of a Doc, without the white space in words, and their tags."""
-        return self._texts.read(doc, "ORTH"), self._tags.read(doc, self.attribute.upper())
+        return self._texts.read(doc, "ORTH"), self._tags.read(doc, self.settings.attribute.upper())
 
     def _tag(self, token: Token) -> str:
-        return str(token.tag_ if self.attribute == "tag" else token.pos_)
+        return str(token.tag_ if self.settings.attribute == "tag" else token.pos_)
 
     # Training ------------------------------------------------------------------------------------
 
@@ -138,7 +139,7 @@ class TreePipe(EstimatorPipe):
                 'set gold = ["words", "tags"] of its reader, or name a tagger in '
                 "annotating_components",
                 self.name,
-                self.attribute,
+                self.settings.attribute,
             )
         super()._prepare(gold, labels)
 

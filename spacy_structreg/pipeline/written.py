@@ -8,7 +8,7 @@ from spacy.attrs import IDS  # type: ignore[import-not-found]  # has no stub
 from spacy.language import Language
 from spacy.pipeline import AttributeRuler
 
-from spacy_structreg.pipeline.constituents.constituency_documents import SPANS_KEY
+from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, pipes_writing
 
 __all__ = ["ATTRIBUTES", "constituents_key", "written_annotation", "written_by"]

@@ -61,11 +61,12 @@ cdef class Agenda(BufferOwner):
     cdef readonly double margin
     cdef double _margin                 # of the search at hand
     cdef bint _is_plain                 # whether it has one score, and slots are steps
-    cdef bint _ranks_apart              # whether slots are ranked apart
+    cdef bint _ranks_apart              # whether slots have a ranking action
     cdef bint ranks_only                # scores are not asked for: they may lack what all share
     cdef bint _is_relative              # they do, in the search at hand
     cdef Item* items
     cdef readonly Py_ssize_t n_items
+    cdef Py_ssize_t _last_slot
     cdef char* _states
     cdef Candidate* _candidates
     cdef Py_ssize_t _n_candidates
@@ -89,7 +90,7 @@ cdef class Agenda(BufferOwner):
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold
     cdef double cost
-    # Of a sentence that is annotated in part: what is known of it (`TransitionSystem.hold_to`);
+    # Of a sentence that is annotated in part: what is known of it (`TransitionSystem.constrain`);
     # whatever goes with that counts as gold.
     cdef const void* known
     cdef uint8_t* _right        # the actions that do, after the item at hand

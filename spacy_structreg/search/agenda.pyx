@@ -25,7 +25,7 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.search.scorer cimport StateScorer
-from spacy_structreg.search.transition_system cimport MAX_KINDS
+from spacy_structreg.search.transition_system cimport MAX_KINDS, SlotPolicy, is_waiting
 
 import numpy as np
 
@@ -66,7 +66,7 @@ cdef class Agenda(BufferOwner):
         self.system = scorer.system
         self.width = NO_LIMIT if width is None else width
         self.merge = merge
-        self._ranks_apart = scorer.system.ranks_apart and width is not None
+        self._ranks_apart = scorer.system.slots.ranking_action >= 0 and width is not None
         self.margin = INFINITY if margin is None else margin
         reserve(&self.buffers, self.mask, max(1, self.system.n_actions) * TOGETHER)
         reserve(&self.buffers, self.scores,  max(1, self.system.n_actions) * TOGETHER)
@@ -84,6 +84,7 @@ cdef class Agenda(BufferOwner):
     cdef int begin(self) except -1 nogil:
         """Make the sentence that the system has loaded this agenda's, with its first item."""
         cdef Py_ssize_t n_slots = self.system.n_slots()
+        self._last_slot = n_slots - 1
         reserve(&self.buffers, self._heads, n_slots)
         memset(self._heads, 0xFF, n_slots * sizeof(int32_t))
         reserve(&self.buffers, self.items, 1)
@@ -93,7 +94,7 @@ cdef class Agenda(BufferOwner):
         self._right_after = -1
         self.n_items = 1
         self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL, 0.0, True, -1, 0, -1)
-        self._packs = self.merge and self.system.has_stack
+        self._packs = self.merge and self.system.first_pop > 0
         self._n_links = 0
         self._margin = INFINITY
         self._is_relative = False
@@ -104,9 +105,9 @@ cdef class Agenda(BufferOwner):
         ):
             self._begin_bounds(self.width)
         self._is_plain = (
-            self._keep != NO_BOUND and not self.merge and self.cost == 0.0 and self.system.in_step
+            self._keep != NO_BOUND and not self.merge and self.cost == 0.0
+            and self.system.slots.in_step and self.system.slots.period == 0
             and not self.system.has_external_score and not self.system.has_heuristic
-            and not self.system.has_unpruned_slots
         )
         self.system.init(self._states)
         self.scorer.clear_memo()
@@ -133,7 +134,7 @@ cdef class Agenda(BufferOwner):
         n = self._gather(slot)
         if n == 0:
             return 0
-        if self.system.has_unpruned_slots and self.system.is_unpruned(slot):
+        if is_waiting(&self.system.slots, slot, self._last_slot):
             return self._keep_all(n)
         is_heap = (n if self.merge else min(n, width)) > FEW
         if is_heap:
@@ -161,8 +162,9 @@ cdef class Agenda(BufferOwner):
                 signature = (
                     self.system.signature(self.state(kept.parent), kept.action)
                     if kept.below < 0
-                    else self.system.signature_on(
-                        self.state(kept.parent), kept.action, self.state(kept.below)
+                    else self.system.apply_on(
+                        self.state(kept.parent), kept.action, self.state(kept.below),
+                        self.state(self.n_items),
                     )
                 )
                 # 0 marks an empty place.
@@ -195,7 +197,10 @@ cdef class Agenda(BufferOwner):
         return n
 
     cdef int _add_item(self, const Candidate* candidate) except -1 nogil:
-        """Make a candidate an item, for which there is room."""
+        """Make a candidate an item, for which there is room.
+
+        If it lies on another item, its state has been written.
+        """
         cdef const Item* parent = &self.items[candidate.parent]
         cdef const Item* below
         cdef Item* item = &self.items[self.n_items]
@@ -214,10 +219,6 @@ cdef class Agenda(BufferOwner):
             item.inside_is_gold = follows and below.inside_is_gold
             item.is_gold = follows and below.is_gold
             item.origin = below.origin
-            self.system.apply_on(
-                self.state(candidate.parent), candidate.action, self.state(candidate.below),
-                self.state(self.n_items),
-            )
         else:
             self.system.apply(
                 self.state(candidate.parent), candidate.action, self.state(self.n_items)
@@ -234,9 +235,9 @@ cdef class Agenda(BufferOwner):
             if self._right_after != item:
                 self._right_after = item
                 memset(self._right, 0, self.system.n_actions)
-                self.system.hold_to(self.known)
+                self.system.constrain(self.known)
                 self.system.legal(self.state(item), self._right)
-                self.system.hold_to(NULL)
+                self.system.constrain(NULL)
             return self._right[action]
         return step < self.n_gold and self.gold[step] == action
 
@@ -445,18 +446,16 @@ cdef class Agenda(BufferOwner):
         cdef double paid
         cdef double outside
         cdef int action
-        cdef bint ranks_alike = (
-            self._ranks_apart and self.cost == 0.0 and not self.system.has_external_score
-            and not self.system.has_heuristic and self.system.ranks_alike()
-        )
-        cdef bint is_apart
+        cdef const SlotPolicy* slots = &self.system.slots
+        cdef bint waits = False
+        cdef bint is_apart = False
         cdef bint is_kept = False
         if self._is_plain:
             return self._propose_plainly(item, mask, scores)
         for action in range(self.system.n_actions):
             if not mask[action]:
                 continue
-            if not self.system.in_step:
+            if not slots.in_step:
                 slot = self.system.slot(state, action)
             if is_kept:
                 self._put(slot, item, action, before + scores[action], rank, scores[action], -1)
@@ -464,7 +463,7 @@ cdef class Agenda(BufferOwner):
             paid = 0.0
             if self.cost != 0.0 and not self._follows_gold(item, action):
                 paid = self.cost
-            if self._packs and self.system.pops_stack(action):
+            if self._packs and action >= self.system.first_pop:
                 place = self.items[self.items[item].origin].link
                 while place >= 0:
                     link = &self._links[place]
@@ -475,8 +474,10 @@ cdef class Agenda(BufferOwner):
                     place = link.following
                 continue
             score = before + scores[action]
-            is_apart = self._ranks_apart and self.system.is_ranked_apart(slot)
-            rank = before + scores[self.system.ranking_action] if is_apart else score
+            if slots.period > 0:
+                waits = is_waiting(slots, slot, self._last_slot)
+                is_apart = self._ranks_apart and not waits and slot < self._last_slot
+            rank = before + scores[slots.ranking_action] if is_apart else score
             if self.system.has_external_score:
                 outside = self.system.external_score(state, action)
                 score += outside
@@ -485,16 +486,15 @@ cdef class Agenda(BufferOwner):
             rank += paid
             if self.system.has_heuristic:
                 rank += self.system.heuristic(state, action)
-            if is_apart and ranks_alike and self._keep:
+            if (
+                is_apart and slots.alike and self._keep and self.cost == 0.0
+                and not self.system.has_external_score and not self.system.has_heuristic
+            ):
                 # So will be all that follow.
                 is_kept = self._may_stay(slot, rank, state, action)
                 if not is_kept:
                     break
-            elif (
-                self._keep
-                and not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
-                and not self._may_stay(slot, rank, state, action)
-            ):
+            elif self._keep and not waits and not self._may_stay(slot, rank, state, action):
                 continue
             self._put(slot, item, action, score, rank, scores[action] + paid, -1)
         return 0
@@ -624,21 +624,23 @@ cdef class Agenda(BufferOwner):
         self.begin()
         if n_best == 1:
             self._margin = self.margin
-        if self._is_plain and most == 1 and not self.system.ends_early:
+        if self._is_plain and most == 1 and not self.system.slots.ends_early:
             n_found[0] = self._search_greedily(n_slots)
             return self.n_items - 1
         if self._keep:
             self._begin_bounds(most)
         # All that compete are scored together.
         self._is_relative = (
-            self.ranks_only and most <= TOGETHER and self.system.in_step
-            and not self.system.ends_early and not self.system.has_stack
+            self.ranks_only and most <= TOGETHER and self.system.slots.in_step
+            and not self.system.slots.ends_early and self.system.first_pop == 0
         )
         for slot in range(n_slots):
             is_last = slot == n_slots - 1
             # Any slot may be the last of a task that ends early.
             if not is_open:
-                count = self.open(slot, most if is_last or self.system.ends_early else self.width)
+                count = self.open(
+                    slot, most if is_last or self.system.slots.ends_early else self.width
+                )
             first = self.n_items - count
             if is_last or self.has_ended(first, count, n_best):
                 break
@@ -692,7 +694,7 @@ cdef class Agenda(BufferOwner):
     ) noexcept nogil:
         """True if the best `n_best` items of a slot are final, before the last slot."""
         cdef Py_ssize_t i
-        if not self.system.ends_early or count == 0:
+        if not self.system.slots.ends_early or count == 0:
             return False
         for i in range(first, first + min(count, n_best)):
             if not self.system.is_final(self.state(i)):

@@ -312,9 +312,9 @@ cdef class StateScorer(BufferOwner):
                     for i in range(first_fired[action], first_fired[action + 1]):
                         total += event_scores[fired_scores[i]]
                     scores[action] = total
-                if self.system.ranks_apart:
+                action = self.system.slots.ranking_action
+                if action >= 0:
                     total = 0.0
-                    action = self.system.ranking_action
                     for i in range(first_fired[action], first_fired[action + 1]):
                         total += event_scores[fired_scores[i]]
                     scores[action] = total

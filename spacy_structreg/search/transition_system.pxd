@@ -33,6 +33,32 @@ ctypedef struct FiredEvent:
     int column
 
 
+ctypedef struct SlotPolicy:
+    # How states compete in slots.
+    bint in_step            # slots are the numbers of actions taken: `slot` is not asked
+    bint ends_early         # final states go on, until the best is one: see `is_final`
+    # In every so many slots, the first and not the last, states wait: they all go on, whatever the
+    # width, and are not merged. 0: in none.
+    Py_ssize_t period
+    # If there is a period: where they do not wait, but in the last slot, candidates are ranked by
+    # the score that their parent's action of this number would have, legal or not, in place of that
+    # of the action taken, unless there is no limit of the width. Its events are among those of all
+    # actions that lead there. -1: they are ranked by their own.
+    int ranking_action
+    # Of the sentence that is loaded: whether what one slot that is ranked so keeps, all do that the
+    # same states lead to. The actions that lead there are the last ones then, and the same are
+    # legal for all these states. It does not count where external scores, heuristics, or costs of
+    # actions that differ from gold tell the slots apart.
+    bint alike
+
+
+cdef inline bint is_waiting(
+    const SlotPolicy* slots, Py_ssize_t slot, Py_ssize_t last
+) noexcept nogil:
+    """True if the states of a slot do not compete. last: the last slot."""
+    return slots.period > 0 and slot < last and slot % slots.period == 0
+
+
 cdef class TransitionSystem(BufferOwner):
     # Fixed when the system is made.
     cdef readonly Py_ssize_t state_size
@@ -49,12 +75,8 @@ cdef class TransitionSystem(BufferOwner):
     cdef readonly tuple position_anchors  # an anchor, and others that follow from it in a sentence
     cdef readonly bint has_external_score
     cdef readonly bint has_heuristic
-    cdef readonly bint in_step           # slots are the numbers of actions taken
-    cdef readonly bint has_unpruned_slots  # in some slots states do not compete: see `is_unpruned`
-    cdef readonly bint ranks_apart       # in some slots another score counts: see `ranks_alike`
-    cdef readonly int ranking_action     # if so, the action that has it
-    cdef readonly bint ends_early        # final states go on, until the best is one: see `is_final`
-    cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
+    cdef SlotPolicy slots
+    cdef int first_pop                   # from this action on, see `apply_on`; 0 without a stack
     cdef readonly bint fills_together    # all atoms of a state cost little more than one of them
     cdef readonly bint static_oracle     # a gold action is right only after those before it
     cdef FiredEvent* fired               # those of action a: first_fired[a] to first_fired[a + 1]
@@ -71,12 +93,12 @@ cdef class TransitionSystem(BufferOwner):
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil
-    cdef int release(self) except -1 nogil
-    cdef void hold_to(self, const void* known) noexcept nogil
+    cdef int unload(self) except -1 nogil
+    cdef void constrain(self, const void* known) noexcept nogil
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil
@@ -87,16 +109,9 @@ cdef class TransitionSystem(BufferOwner):
     cdef int only_action(self, const void* state) noexcept nogil
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil
-    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil
-    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil
-    cdef bint ranks_alike(self) noexcept nogil
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil
-    cdef bint pops_stack(self, int action) noexcept nogil
-    cdef void apply_on(
+    cdef uint64_t apply_on(
         self, const void* state, int action, const void* below, void* after
-    ) noexcept nogil
-    cdef uint64_t signature_on(
-        self, const void* state, int action, const void* below
     ) noexcept nogil
     cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil
     cdef void fill_atoms(

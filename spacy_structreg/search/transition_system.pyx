@@ -33,6 +33,7 @@ cdef class TransitionSystem(BufferOwner):
         self.multi_valued = ()
         self.global_anchors = ()
         self.position_anchors = ()
+        self.slots.ranking_action = -1
 
     cdef int fire_events(self, list of_actions) except -1:
         """Take note of the events of each action, in pairs of its name and the column.
@@ -90,13 +91,13 @@ cdef class TransitionSystem(BufferOwner):
         """
         return 0
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         """Let `legal` have only what goes with what is known of the sentence; NULL: lift that.
 
         known: as the task has compiled it. Loading another part lifts it, too.
         """
 
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil:
@@ -108,7 +109,7 @@ cdef class TransitionSystem(BufferOwner):
         """
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         """Load an empty sentence, so that nothing is read any more of what others own.
 
         Whoever has loaded a sentence calls it before anything of it may go.
@@ -132,8 +133,8 @@ cdef class TransitionSystem(BufferOwner):
     cdef bint is_final(self, const void* state) noexcept nogil:
         """True if nothing is left to do.
 
-        If `ends_early`, states of one slot may have different numbers of actions before them: one
-        that is final takes an action that fires no event and changes nothing, to the next slot,
+        If slots end early, states of one slot may have different numbers of actions before them:
+        one that is final takes an action that fires no event and changes nothing, to the next slot,
         and the search ends as soon as the best of a slot is final.
         """
         return True
@@ -149,55 +150,24 @@ cdef class TransitionSystem(BufferOwner):
         """Write the state that a legal action leads to."""
 
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        """The slot of the state that an action leads to."""
+        """The slot of the state that an action leads to, if slots are not in step."""
         return 0
-
-    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil:
-        """True if the states of a slot do not compete; asked for if `has_unpruned_slots`.
-
-        They all go on, whatever the width, and are not merged. The last slot is never of these.
-        """
-        return False
-
-    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil:
-        """True if candidates of a slot are ranked by the score that their parent's `ranking_action`
-        would have, legal or not, instead of that of the action taken; asked for if `ranks_apart`.
-
-        The events of the ranking action are among those of all actions that lead there. With no
-        limit of the width the score of the action counts, as everywhere.
-        """
-        return False
-
-    cdef bint ranks_alike(self) noexcept nogil:
-        """True if what one slot that is ranked apart keeps, all do that the same states lead to.
-
-        Then the actions that lead there are the last ones, and the same are legal for all these
-        states. Asked for if `ranks_apart`, and only where there are neither external scores nor
-        heuristics, nor costs of actions that differ from gold, which would tell the slots apart.
-        """
-        return False
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         """A hash of all that later scores can see of the state that an action leads to."""
         return 0
 
-    # Of a task whose states are the top of a stack, if `has_stack`. Merging then keeps one state
-    # for all that look alike, which may lie on different ones: those in which an action put a new
-    # top on the stack. An action that takes what lies below is tried with each of these.
-
-    cdef bint pops_stack(self, int action) noexcept nogil:
-        """True if an action takes what lies below the top; others put a new top on the stack."""
-        return False
-
-    cdef void apply_on(
+    cdef uint64_t apply_on(
         self, const void* state, int action, const void* below, void* after
     ) noexcept nogil:
-        """As `apply` of an action that takes what lies below, with the state that is there."""
+        """As `apply`, of an action that takes what lies below the top of the stack; returns the
+        signature of the state.
 
-    cdef uint64_t signature_on(
-        self, const void* state, int action, const void* below
-    ) noexcept nogil:
-        """As `signature`, for such an action; what lies below is not to be part of it."""
+        Of a task whose states are the top of a stack. Merging keeps one state for all that look
+        alike, which may lie on different ones: those in which an action below `first_pop` put a new
+        top on the stack. Actions from there on take what lies below, and are tried with each of
+        these. below: the state that is there, which is no part of the signature.
+        """
         return 0
 
     cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:

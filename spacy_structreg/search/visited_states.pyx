@@ -64,7 +64,7 @@ def visited_states(TransitionSystem system not None, actions):
         state = states + (i % 2) * size
         if not 0 <= action < system.n_actions:
             raise ValueError(f"there is no action {action}")
-        if system.is_final(state) and not system.ends_early:
+        if system.is_final(state) and not system.slots.ends_early:
             raise ValueError(f"the sentence has ended before action {i}")
         memset(mask, 0, system.n_actions)
         system.legal(state, mask)

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_structreg.pipeline.analyses import analyses_of
 from spacy_structreg.pipeline.component import sentence_bounds
-from spacy_structreg.pipeline.constituents.constituency_attributes import trees_in_brackets
+from spacy_structreg.pipeline.constituency_attributes import trees_in_brackets
 from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.task import TaskPart

@@ -251,8 +251,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self.heads = None if heads is None else tuple(heads)
         self._set_heads()
         self.static_oracle = True
-        self.in_step = True
-        self.ends_early = True
+        self.slots.in_step = True
+        self.slots.ends_early = True
         self.state_size = sizeof(ConstituentState)
         self.n_anchors = N_ANCHORS
         self.declare(atoms, _NODES, _NUMBERS, _MANY)
@@ -475,9 +475,6 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
 
     cdef bint is_final(self, const void* state) noexcept nogil:
         return (<const ConstituentState*> state).done
-
-    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        return (<const ConstituentState*> state).step + 1
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
         cdef const ConstituentState* at = <const ConstituentState*> state
@@ -973,7 +970,7 @@ cdef class ConstituentDecoder(BufferOwner):
                     first += part.n
                     n_given += part.n_given
         finally:
-            self.system.release()
+            self.system.unload()
         n_found = 0
         for i in range(n_sentences):
             part = &self._parts[i]

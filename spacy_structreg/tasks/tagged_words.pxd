@@ -43,7 +43,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil
-    cdef int release(self) except -1 nogil
+    cdef int unload(self) except -1 nogil
     cdef object load_strings(self, words, tags)
     cdef Derivation derivation_of(self, words, tags, list actions, object numbering)
 

@@ -151,7 +151,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
                     memset(fields, 0, TAG * sizeof(uint64_t))
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         return self.load(NULL, NULL, NULL, 0)
 
     cdef object load_strings(self, words, tags):

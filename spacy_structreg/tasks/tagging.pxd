@@ -129,7 +129,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, const uint8_t* allowed
     ) except -1 nogil
-    cdef int release(self) except -1 nogil
+    cdef int unload(self) except -1 nogil
     cdef int _fill(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
         Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,

@@ -601,10 +601,10 @@ cdef class TagTransitions(TransitionSystem):
             self._soles[i] = sole
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         return self.load(NULL, NULL, 0, NULL)
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         self._known = <const int32_t*> known
 
     cdef int load_part(
@@ -928,7 +928,7 @@ cdef class TagDecoder(BufferOwner):
                     self._decode(self._counts[i], self._decided + first)
                     first += self._counts[i]
         finally:
-            self.system.release()
+            self.system.unload()
         first = 0
         for sentence in sentences:
             tags = []

@@ -20,12 +20,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
-from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
+from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_word
 from spacy_structreg.learn.rows cimport FeatureCounts
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.scorer cimport StateScorer
-from spacy_structreg.search.transition_system cimport MAX_EVENTS, TransitionSystem
+from spacy_structreg.search.transition_system cimport MAX_EVENTS, TransitionSystem, is_waiting
 from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
@@ -109,7 +109,7 @@ cdef class AgendaTrainer(BufferOwner):
             self.agenda.n_gold = 0
             self.agenda.known = NULL
             self.agenda.cost = 0.0
-            self.system.release()
+            self.system.unload()
         return n_wrong, n_actions_wrong
 
     def restrict(self, derivations, Py_ssize_t least):
@@ -148,7 +148,7 @@ cdef class AgendaTrainer(BufferOwner):
                 with nogil:
                     self._count(&view, counts)
         finally:
-            self.system.release()
+            self.system.unload()
         return owned
 
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *:
@@ -192,7 +192,7 @@ cdef class AgendaTrainer(BufferOwner):
         if count == 0:
             self.learner.begin_example()
             return 0
-        self.system.take_in(
+        self.system.observe_gold(
             derivation.sentence, derivation.actions, derivation.known, begin, count
         )
         if derivation.known != NULL:
@@ -209,7 +209,7 @@ cdef class AgendaTrainer(BufferOwner):
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
         self.agenda.known = derivation.known
-        self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
+        self.agenda.cost = self.learner.cost
         item = self._walk(gold, n_gold, &step, &loss)
         self.learner.begin_example()
         if item < 0:
@@ -246,7 +246,7 @@ cdef class AgendaTrainer(BufferOwner):
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t slot
         self._load(derivation, begin, count, &noise)
-        self.system.hold_to(derivation.known)
+        self.system.constrain(derivation.known)
         self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = NULL
         self.agenda.n_gold = 0
@@ -313,7 +313,7 @@ cdef class AgendaTrainer(BufferOwner):
             self.learner.begin_example()
             if other >= 0 and mask[gold[step]]:
                 score = scores[gold[step]]
-                violation = scores[other] - score + (self.learner.rule != PERCEPTRON)
+                violation = scores[other] - score + self.learner.cost + self.learner.margin
                 if violation > 0.0 or best == other:
                     self.scorer.add_changes(state, gold[step], 1.0, self.learner.changes)
                     self.scorer.add_changes(state, other, -1.0, self.learner.changes)
@@ -342,6 +342,7 @@ cdef class AgendaTrainer(BufferOwner):
         cdef Py_ssize_t slot
         cdef Py_ssize_t i
         cdef double gold_score = 0.0
+        cdef double margin = self.learner.margin
         cdef double worst = -INFINITY
         cdef double violation
         cdef bint lost = False
@@ -356,7 +357,7 @@ cdef class AgendaTrainer(BufferOwner):
             first = self.agenda.n_items - count
             is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
-                competes = not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
+                competes = not is_waiting(&self.system.slots, slot, n_slots - 1)
                 survives = False
                 for i in range(first, first + count):
                     survives = survives or self.agenda.items[i].is_gold
@@ -386,9 +387,9 @@ cdef class AgendaTrainer(BufferOwner):
                         worst = -INFINITY
                         if other >= 0:
                             worst = self.agenda.items[other].score - gold_score
-                        if self.learner.rule != PA or worst <= -1.0:
+                        if margin == 0.0 or worst <= -margin:
                             return -1
-                        loss[0] = 1.0 + worst
+                        loss[0] = margin + worst
                         return worst_item
                 if lost and self.update == EARLY and worst_item >= 0:
                     break
@@ -404,9 +405,11 @@ cdef class AgendaTrainer(BufferOwner):
                         gold_score += self.system.external_score(
                             self._gold_states + gold_step * size, gold[gold_step]
                         )
-                    gold_slot = self.system.slot(
-                        self._gold_states + gold_step * size, gold[gold_step]
-                    )
+                    gold_slot = gold_step + 1
+                    if not self.system.slots.in_step:
+                        gold_slot = self.system.slot(
+                            self._gold_states + gold_step * size, gold[gold_step]
+                        )
                     self.system.reserve_states(1)
                     self.system.apply(
                         self._gold_states + gold_step * size, gold[gold_step],
@@ -416,7 +419,7 @@ cdef class AgendaTrainer(BufferOwner):
             if is_last:
                 break
             self.agenda.expand(first, count)
-        loss[0] = worst + (1.0 if self.learner.rule == PA else 0.0)
+        loss[0] = worst + margin
         return worst_item
 
     cdef int _compare(

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
-from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
+from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit, next_word
 from spacy_structreg.learn.rows cimport TrainingRows, draw_of_table, is_dropped
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi
@@ -216,7 +216,7 @@ cdef class ChainTrainer(BufferOwner):
         reserve(&self.buffers, self._path, count)
         if partial:
             reserve(&self.buffers, self._latent, count)
-        if partial and self.learner.rule == PA:
+        if partial and self.learner.margin > 0.0:
             reserve(&self.buffers, self._outside, 2 * count * self.features.n_labels)
             reserve(&self.buffers, self._origins, 2 * count * self.features.n_labels)
         reserve(&self.buffers, self._rows, self.features.rows_of(count))
@@ -427,32 +427,34 @@ cdef class ChainTrainer(BufferOwner):
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef double gold_score = 0.0
         cdef double score
+        cdef double cost = self.learner.cost
+        cdef double margin = self.learner.margin
         cdef Py_ssize_t i
         cdef Py_ssize_t y
-        if self.learner.rule != PERCEPTRON:
+        if cost > 0.0 or margin > 0.0:
             for i in range(count):
                 gold_score += scores[i * n_labels + gold[i]]
                 if i:
                     gold_score += self._pair(i, gold[i - 1], gold[i])
-        if self.learner.rule == PA:
+        if margin > 0.0:
             self._nbest.solve(scores, NULL, count, NULL)
             score = self._nbest.path(0, self._path)
             for i in range(count):
                 if not self._is_right(mask, i, self._path[i]):
-                    return 1.0 - (gold_score - score)
+                    return margin - (gold_score - score)
             if mask == NULL:
                 score = self._nbest.path(1, self._path)
             else:
                 score = self._best_outside(mask, count, scores)
-            if score == -INFINITY or gold_score - score >= 1.0:
+            if score == -INFINITY or gold_score - score >= margin:
                 for i in range(count):
                     self._path[i] = gold[i]
-            return 1.0 - (gold_score - score)
-        if self.learner.rule != PERCEPTRON:
+            return margin - (gold_score - score)
+        if cost > 0.0:
             for i in range(count):
                 for y in range(n_labels):
                     if not self._is_right(mask, i, y):
-                        scores[i * n_labels + y] += 1.0
+                        scores[i * n_labels + y] += cost
         self._viterbi.advance(scores, NULL, 0, count)
         return self._viterbi.finish(count, self._path) - gold_score
 

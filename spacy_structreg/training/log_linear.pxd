@@ -36,11 +36,14 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef double* _pair_squares
     cdef double* _label_doubts
     cdef double* _pair_doubts
+    cdef double _decay_upper
+    cdef double _decay_lower
     cdef int _window            # -1: the whole sequence
     cdef double _loss
     cdef double _most           # how far noise may move a score in one step
     cdef double _l1_due           # what L1 has taken from every weight in an epoch so far,
     cdef double** _l1_paid  # and how much of it each row has paid; NULL without L1
+    cdef double** _rates        # of each row, with how it was used; NULL for one rate
     cdef double* _pairs         # weights of pairs of labels
     cdef int32_t* _pair_rows
     cdef int32_t* _rows         # of the piece at work
@@ -98,9 +101,11 @@ cdef class LogLinearTrainer(BufferOwner):
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double factor, bint into_sums,
     ) noexcept nogil
+    cdef double _row_rate(self, int table, Py_ssize_t row) noexcept nogil
+    cdef void _end_window(self, void** tables, double l1, double l2) noexcept nogil
     cdef void _list_gradient(
-        self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
-        const double* pulls, double factor, bint into_sums,
+        self, void** tables, int table, const Listed* listed, Py_ssize_t position,
+        const double* steps, const double* pulls, double factor, bint into_sums,
     ) noexcept nogil
     cdef void _row_gradient(
         self, void* table, int32_t row, const double* steps, const double* pulls, double value,

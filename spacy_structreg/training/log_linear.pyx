@@ -22,7 +22,7 @@ log(1 + exp d) of the mean. The mean is that of points at equal distances: the c
 paper takes for it is twice too large where most texts are right.
 """
 
-from libc.math cimport INFINITY, exp, fabs, isfinite, log1p, sqrt
+from libc.math cimport INFINITY, exp, fabs, floor, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy, memset
 
@@ -58,6 +58,16 @@ cdef inline double sigmoid(double x) noexcept nogil:
     """1 / (1 + exp(-x))."""
     cdef double small = exp(-fabs(x))
     return (1.0 if x >= 0.0 else small) / (1.0 + small)
+
+
+cdef inline void shrink(double* weights, Py_ssize_t n, double by) noexcept nogil:
+    """Bring weights nearer to 0 by so much, and to 0 at most."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if fabs(weights[k]) <= by:
+            weights[k] = 0.0
+        else:
+            weights[k] -= by if weights[k] > 0.0 else -by
 
 
 cdef class LogLinearTrainer(BufferOwner):
@@ -97,6 +107,8 @@ cdef class LogLinearTrainer(BufferOwner):
                 "which is for any number of labels, and for sequences"
             )
         self._pulls_features = self._variance > 0.0 and not self._additive
+        self._decay_upper = learner.settings.decay_upper
+        self._decay_lower = learner.settings.decay_lower
         window = learner.settings.noise_window
         self._window = -1 if window is None else min(window, 1 << 30)
         if self._pairs != NULL:
@@ -151,7 +163,10 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef double rate = learner.settings.rate * max(1, learner.n_positions) / max(
             1e-9, learner.sum_of_squares
         )
-        cdef double slowing = learner.settings.decay
+        cdef bint adaptive = learner.settings.optimizer == "adf"
+        cdef double slowing = 0.0 if adaptive else learner.settings.decay
+        cdef double windows = learner.settings.decay_windows
+        cdef int64_t clock
         cdef double l2 = learner.settings.l2
         cdef double l1 = learner.settings.l1
         cdef double size
@@ -164,10 +179,14 @@ cdef class LogLinearTrainer(BufferOwner):
         # What is not labeled counts as little as it does in the whole corpus.
         size = <double> max(1, learner.n_positions, lengths.max(initial=0))
         before = learner.objective
-        debts = [np.zeros(table.n_rows) for table in learner.tables] if l1 > 0 else []
+        lazy_l1 = l1 > 0 and not adaptive
+        debts = [np.zeros(table.n_rows) for table in learner.tables] if lazy_l1 else []
         debt_pointers = np.array([debt.ctypes.data for debt in debts] or [0], dtype=np.uintp)
         cdef size_t[::1] debt_view = debt_pointers
         self._l1_paid = <double**> &debt_view[0] if debts else NULL
+        rate_pointers = learner.row_rates() if adaptive else np.zeros(1, dtype=np.uintp)
+        cdef size_t[::1] rate_view = rate_pointers
+        self._rates = <double**> &rate_view[0] if adaptive else NULL
         try:
             views = self._views(owned, scratch)
             self._reserve(pieces[:, 2].max(initial=0))
@@ -191,6 +210,7 @@ cdef class LogLinearTrainer(BufferOwner):
                         self._visit_all(tables, SQUARE, 0.0)
                     elif self._l1_paid != NULL:
                         self._apply_l1_to_piece(tables, chain, visits[i, 1], visits[i, 2])
+                    learner.window_visits += adaptive
                     step = rate / (1.0 + slowing * <double> learner._clock / size)
                     wrong = self._score_gradient(
                         tables, chain, visits[i, 1], visits[i, 2],
@@ -201,7 +221,17 @@ cdef class LogLinearTrainer(BufferOwner):
                         continue
                     n_labels_wrong += wrong
                     n_wrong += wrong > 0
+                    clock = learner._clock
                     learner._clock += visits[i, 2]
+                    if adaptive:
+                        learner.window_positions += visits[i, 2]
+                        if (
+                            floor(<double> learner._clock * windows / size)
+                            > floor(<double> clock * windows / size)
+                        ):
+                            part = <double> learner.window_positions / size
+                            self._end_window(tables, step * l1 * part, step * l2 * part)
+                        continue
                     # Each visit applies its share of the penalties: of L1, then of L2, as what is
                     # nearest to the new weights and small (their proximal operator).
                     part = <double> visits[i, 2] / size
@@ -213,6 +243,7 @@ cdef class LogLinearTrainer(BufferOwner):
                     self._finish_l1(tables)
         finally:
             self._l1_paid = NULL
+            self._rates = NULL
         learner.objective = self._loss + self._penalties()
         if not isfinite(learner.objective):
             raise ValueError(
@@ -902,7 +933,8 @@ cdef class LogLinearTrainer(BufferOwner):
                 for i in range(self.features.n_pair_rows):
                     self._row_gradient(
                         tables[s], self._pair_rows[i], self._pair_steps + i * n_columns,
-                        self._pair_pulls + i * n_columns, 1.0, factor, into_sums,
+                        self._pair_pulls + i * n_columns, 1.0,
+                        factor * self._row_rate(s, self._pair_rows[i]), into_sums,
                     )
                 continue
             n_rows = count + self.features.specs[s].n_shifts - 1
@@ -911,14 +943,14 @@ cdef class LogLinearTrainer(BufferOwner):
                     shift = overhang + (i - self.features.specs[s].n_shifts + 1) * n_labels
                     self._row_gradient(
                         tables[s], rows[i], self._steps + shift,
-                        self._pulls + shift if self._variance > 0.0 else NULL, 1.0, factor,
-                        into_sums,
+                        self._pulls + shift if self._variance > 0.0 else NULL, 1.0,
+                        factor * self._row_rate(s, rows[i]), into_sums,
                     )
             rows += n_rows
         if self.features.label_list >= 0:
             for i in range(count):
                 self._list_gradient(
-                    tables[self.features.n_shapes + self.features.label_list],
+                    tables, self.features.n_shapes + self.features.label_list,
                     &chain.lists[self.features.label_list], begin + i,
                     self._steps + overhang + i * n_labels,
                     self._pulls + overhang + i * n_labels if self._variance > 0.0 else NULL,
@@ -928,20 +960,21 @@ cdef class LogLinearTrainer(BufferOwner):
             for i in range(1, count):
                 shift = (i - 1) * n_labels * n_labels
                 self._list_gradient(
-                    tables[self.features.n_shapes + self.features.edge_list],
+                    tables, self.features.n_shapes + self.features.edge_list,
                     &chain.lists[self.features.edge_list], begin + i, self._edge_steps + shift,
                     self._edge_pulls + shift if self._variance > 0.0 else NULL, factor, into_sums,
                 )
 
     cdef void _list_gradient(
-        self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
-        const double* pulls, double factor, bint into_sums,
+        self, void** tables, int table, const Listed* listed, Py_ssize_t position,
+        const double* steps, const double* pulls, double factor, bint into_sums,
     ) noexcept nogil:
         cdef int64_t cell
         for cell in range(listed.starts[position], listed.starts[position + 1]):
             self._row_gradient(
-                table, listed.rows[cell], steps, pulls,
-                1.0 if listed.values == NULL else listed.values[cell], factor, into_sums,
+                tables[table], listed.rows[cell], steps, pulls,
+                1.0 if listed.values == NULL else listed.values[cell],
+                factor * self._row_rate(table, listed.rows[cell]), into_sums,
             )
 
     cdef inline void _row_gradient(
@@ -971,6 +1004,44 @@ cdef class LogLinearTrainer(BufferOwner):
                     sums[k] += pull * pulls[k] * (
                         weights[k] - weights[1 - k] if self._gaussian else weights[k]
                     )
+
+    # A rate for each feature ----------------------------------------------------------------------
+
+    cdef inline double _row_rate(self, int table, Py_ssize_t row) noexcept nogil:
+        """The rate of a feature as a part of the first one; counts that this visit has used it."""
+        cdef double* state
+        if self._rates == NULL:
+            return 1.0
+        state = self._rates[table] + 3 * row
+        if state[2] != <double> self.learner.window_visits:
+            state[1] += 1.0
+            state[2] = <double> self.learner.window_visits
+        return state[0]
+
+    cdef void _end_window(self, void** tables, double l1, double l2) noexcept nogil:
+        """Apply penalties to all weights, each by its rate; then let rates decay."""
+        cdef double upper = self._decay_upper
+        cdef double fall = (self._decay_upper - self._decay_lower) / self.learner.window_visits
+        cdef double* state
+        cdef double* weights
+        cdef Py_ssize_t n_columns
+        cdef Py_ssize_t row
+        cdef Py_ssize_t k
+        cdef int table
+        for table in range(self.features.n_shapes + self.features.n_lists):
+            n_columns = (<TrainingRows> tables[table]).n_columns
+            for row in range((<TrainingRows> tables[table]).n_rows):
+                state = self._rates[table] + 3 * row
+                if l1 > 0.0 or l2 > 0.0:
+                    weights = (<TrainingRows> tables[table])._values + row * n_columns
+                    shrink(weights, n_columns, state[0] * l1)
+                    for k in range(n_columns):
+                        weights[k] /= 1.0 + 2.0 * state[0] * l2
+                state[0] *= upper - fall * state[1]
+                state[1] = 0.0
+                state[2] = 0.0
+        self.learner.window_visits = 0
+        self.learner.window_positions = 0
 
     # L1 ------------------------------------------------------------------------------------------
 
@@ -1004,14 +1075,9 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_columns = (<TrainingRows> tables[table]).n_columns
         cdef double* weights = (<TrainingRows> tables[table])._values + row * n_columns
         cdef double owed = self._l1_due - self._l1_paid[table][row]
-        cdef Py_ssize_t k
         if owed == 0.0:
             return
-        for k in range(n_columns):
-            if fabs(weights[k]) <= owed:
-                weights[k] = 0.0
-            else:
-                weights[k] -= owed if weights[k] > 0.0 else -owed
+        shrink(weights, n_columns, owed)
         self._l1_paid[table][row] = self._l1_due
 
     cdef void _finish_l1(self, void** tables) noexcept nogil:

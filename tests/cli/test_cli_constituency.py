@@ -24,10 +24,10 @@ from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import CONVENTIONS
-from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, write_phrases
-from spacy_structreg.pipeline.constituents.constituents_task import CONSTITUENTS
-from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
+from spacy_structreg.pipeline.constituency import CONSTITUENTS
+from spacy_structreg.pipeline.constituency_documents import read_phrases, write_phrases
 from spacy_structreg.pipeline.gold_docs import read_sentences
+from spacy_structreg.pipeline.parser import DEPENDENCIES
 from spacy_structreg.pipeline.readers import create_corpus
 
 Invoke = Callable[..., Result]
@@ -225,8 +225,8 @@ def test_trees_of_given_words(
     assert not {"tag_acc", "dep_uas", "seg_f"} & report.keys()
     counts = report["counts"]
     assert isinstance(counts, dict)
-    assert counts["brackets"]["conventions"] == "collins"
-    assert counts["brackets"]["all"]["gold"] == 4 + 4 + 6 + 7 + 1
+    assert report["conventions"] == "collins"
+    assert counts["constituents"]["gold"] == 4 + 4 + 6 + 7 + 1
     # One gold bracket more, and another tag, which the parser is not given.
     changed = tmp_path / "changed.bracket"
     changed.write_text(

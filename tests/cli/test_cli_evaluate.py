@@ -78,15 +78,12 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         **FIGURES,
         "counts": {
             "sentences": 2,
-            "gold": 4,
-            "predicted": 6,
-            "correct": 2,
-            "oov": 2,
-            "oov_correct": 1,
+            "segmentation": {"gold": 4, "predicted": 6, "correct": 2, "oov": 2, "oov_correct": 1},
         },
         "pipeline": {"lang": "zh", "name": "pipeline", "version": "0.0.0"},
         "gold": "gold.txt",
         "given": "text",
+        "conventions": "collins",
         "punctuation": None,
         "format": "segmented",
         "head_rules": None,
@@ -111,7 +108,7 @@ def test_without_a_vocabulary(tmp_path: Path, characters: str, invoke: Invoke, g
     result = invoke("evaluate", characters, gold, "-o", output)
     assert figures(output) == NO_VOCABULARY
     assert report(output)["train"] is None
-    assert report(output)["counts"]["oov"] is None
+    assert "oov" not in report(output)["counts"]["segmentation"]
     assert table(result.stdout)["oov_rate"] == "-"
 
 
@@ -161,11 +158,11 @@ def test_days_and_compounds(tmp_path: Path, characters: str, invoke: Invoke) -> 
     options = ["--days", "28-31", "--compounds", "merged", "--train", corpus, "-o", output]
     assert invoke("evaluate", characters, corpus, *options).exit_code == 0
     # 我 去 公园 of that day, and all days as training corpus: no word is unknown.
-    assert report(output)["counts"]["gold"] == 3
+    assert report(output)["counts"]["segmentation"]["gold"] == 3
     assert report(output)["oov_rate"] == 0.0
     assert report(output)["days"] == [28, 29, 30, 31]
     assert invoke("evaluate", characters, corpus, *options[2:]).exit_code == 0
-    assert report(output)["counts"]["gold"] == 6
+    assert report(output)["counts"]["segmentation"]["gold"] == 6
 
 
 @pytest.mark.parametrize("encoded", [False, True])
@@ -182,11 +179,7 @@ def test_a_release(
     # Not in the word list are 上, 回, 家 and 了.
     assert report(output)["counts"] == {
         "sentences": 2,
-        "gold": 12,
-        "predicted": 13,
-        "correct": 11,
-        "oov": 4,
-        "oov_correct": 4,
+        "segmentation": {"gold": 12, "predicted": 13, "correct": 11, "oov": 4, "oov_correct": 4},
     }
     assert report(output)["part"] == "pku/test"
 
@@ -224,13 +217,13 @@ def test_figures_are_those_of_the_estimator(
     found = score(nlp, map(Sentence, gold), vocabulary=vocabulary, n_threads=threads)
     expected = spacy.load(pipeline).tokenizer.model.evaluate(gold, vocabulary=vocabulary)
     assert found.figures == expected.as_dict()
-    assert found.counts["correct"] == expected.correct < expected.gold
+    assert found.counts["segmentation"]["correct"] == expected.correct < expected.gold
 
 
 def test_white_space_in_words(pipeline: str, characters: str) -> None:
     gold = [Sentence(("老\xa0师", "\u2028", "好"))]
     for name in (pipeline, characters):
-        assert score(load_pipeline(name), gold).counts["gold"] == 2
+        assert score(load_pipeline(name), gold).counts["segmentation"]["gold"] == 2
 
 
 def test_for_real(

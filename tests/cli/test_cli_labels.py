@@ -18,9 +18,9 @@ from spacy.vocab import Vocab
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.estimators.labeling.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
-from spacy_structreg.metrics.labeling.spans import score_spans
+from spacy_structreg.metrics.labeling import score_spans
 from spacy_structreg.pipeline.gold_docs import read_sentences
-from spacy_structreg.pipeline.labeling.labeling_documents import spans_of_doc
+from spacy_structreg.pipeline.labeling_documents import spans_of_doc
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -420,9 +420,9 @@ def test_figures_of_entities(folder: Path, invoke: Invoke, tmp_path: Path) -> No
     found = estimator.predict_batch([["Mira", "met", "Jonas", "Holt"], ["Veldau", "ships"]])
     scores = score_spans([["B-PER", "O", "B-PER", "I-PER"], ["O", "B-X"]], found)
     assert 0 < scores.ents_f < 1
-    for key in ("ents_p", "ents_r", "ents_f", "ents_per_type"):
-        assert report[key] == getattr(scores, key)
-    assert report["counts"]["ents"]["gold"] == 3
+    for key, figures in (scores.as_dict("ents_p", "ents_r", "ents_f") | scores.per_type()).items():
+        assert report[key] == figures
+    assert report["counts"]["labeling"]["gold"] == 3
     assert "seg_f" not in report
     # spaCy's tokenizer finds the same words in the texts.
     texts = report_of(invoke, tmp_path, *shared)
@@ -442,7 +442,7 @@ def test_figures_of_categories(folder: Path, invoke: Invoke, tmp_path: Path) -> 
     report = report_of(invoke, tmp_path, pipeline, gold, "--columns", "text,category")
     assert report["cats_acc"] == pytest.approx(2 / 3)
     assert report["cats_f_per_type"]["other"] == {"p": None, "r": 0.0, "f": 0.0}
-    assert report["counts"]["cats"] == {"texts": 3, "correct": 2}
+    assert report["counts"]["classification"] == {"total": 3, "correct": 2}
 
 
 def test_labels_of_tokens(tmp_path: Path, invoke: Invoke) -> None:

@@ -334,7 +334,7 @@ def test_trees_of_given_words(
     assert report["dep_las"] == 6 / 8
     assert report["dep_las_nopunct"] == 4 / 6
     assert report["dep_complete"] == 1 / 2
-    assert report["counts"]["all"]["heads"] == 7
+    assert report["counts"]["dependencies"]["heads"] == 7
     without = tmp_path / "without.txt"
     without.write_text("我 看 书 。\n", "utf-8")
     assert "no tags to give" in fails("evaluate", parsing, without, "--gold", "words,tags")
@@ -411,8 +411,8 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
         )
         report = report_of(invoke, tmp_path, parsing, gold)
         assert report["uas_f"] == report["las_f"] == report["tag_f"] == 1.0
-        counts = report["counts"]
-        assert (counts["gold"], counts["all"]["gold"], counts["left_out"]) == (12, 8, 1)
+        counts = report["counts"]["dependencies"]
+        assert (counts["gold"], counts["arc_gold"], counts["left_out"]) == (12, 8, 1)
     printed = invoke("evaluate", parsing, gold).stdout
     assert "Not wholly annotated, and counted for words alone: 1 sentence" in printed
     # Where no tree is whole, words with tags are left.
@@ -445,10 +445,10 @@ def test_the_tags_that_punctuation_bears(
         (("--punctuation", "NN PU"), n_words - n_marks - n_nouns, 4),
     ):
         report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags", *punctuation)
-        assert report["counts"]["all"]["words"] == n_words
-        assert report["counts"]["nopunct"]["words"] == n_left
+        counts = report["counts"]["dependencies"]
+        assert (counts["words"], counts["words_nopunct"]) == (n_words, n_left)
         report = report_of(invoke, tmp_path, parsing, text, *punctuation)
-        assert report["counts"]["nopunct"]["gold"] == n_of_text
+        assert report["counts"]["dependencies"]["arc_gold_nopunct"] == n_of_text
     assert report["punctuation"] == ["NN", "PU"]
     for wrong in ("NN,PU", ""):
         message = fails("evaluate", parsing, gold, "--punctuation", wrong)

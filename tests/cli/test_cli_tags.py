@@ -22,7 +22,7 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -183,7 +183,7 @@ def test_joint_figures(joint: Path, invoke: Invoke, tmp_path: Path) -> None:
     report = json.loads(output.read_text("utf-8"))
     assert (report["seg_p"], report["seg_r"]) == (2 / 4, 2 / 3)
     assert (report["joint_p"], report["joint_r"]) == (1 / 4, 1 / 3)
-    assert report["counts"]["joint_correct"] == 1
+    assert report["counts"]["joint"]["joint_correct"] == 1
     assert "joint_f" in result.stdout
     # Without gold tags, only words can count.
     gold.write_text("学生 看 书。\n", "utf-8")
@@ -222,11 +222,11 @@ def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> N
     nlp = load_pipeline(str(tagging))
     found = score(nlp, corpus)
     assert found.figures["joint_p"] is not None
-    counts = found.counts
+    counts = found.counts["joint"]
     assert 0 < counts["joint_correct"] <= counts["correct"] < counts["gold"]
     # A gold sentence without a tag counts for the words alone.
     tags = (("PN", "VV"), ("PN", ""))
-    counts = score(nlp, [Sentence(("我", "看"), each) for each in tags]).counts
+    counts = score(nlp, [Sentence(("我", "看"), each) for each in tags]).counts["joint"]
     assert (counts["gold"], counts["joint_gold"], counts["left_out"]) == (4, 2, 1)
 
 

@@ -106,7 +106,7 @@ def test_every_command(folder: Path) -> None:
     )  # fmt: skip
     report = json.loads((folder / "report.json").read_text("utf-8"))
     assert report["lemma_right"] == 2 / 3
-    assert report["counts"]["lemmas"] == [3, 3, 2]
+    assert report["counts"]["lemmas"] == {"words": 3, "right": 2}
     assert report["compare"]["figures"]["lemma_right"]["p"] == 1.0
     assert re.search(r"^lemma_right +66\.67 +66\.67 +\+0\.00 +1\.0000", printed, re.MULTILINE)
     printed = run(folder, "structreg", "jackknife", "toy.cfg", "train.spacy", "jack.spacy", "-k", 3)
@@ -168,6 +168,8 @@ def names_of_tasks() -> tuple[set[str], set[str]]:
                 names |= (
                     {entry.name, entry.name.split(".")[-2]} if "." in entry.name else {entry.name}
                 )
+    for entry in entry_points(group="spacy_structreg_tasks"):
+        names.add(entry.value.partition(":")[0].removeprefix("spacy_structreg."))
     words = set(drawn_styles())
     words |= {template.name for task in all_tasks() for template in task.templates}
     # That of a command too.
@@ -192,7 +194,7 @@ def test_no_command_names_a_task(path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES",
+        "from spacy_structreg.pipeline.parser import DEPENDENCIES",
         'if task == "parse": pass',
         'if pipe.factory == "structreg_tagger": pass',
         "isinstance(tokenizer, JointTagger)",

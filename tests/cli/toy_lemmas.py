@@ -15,17 +15,16 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 from spacy_structreg.pipeline.component import EstimatorPipe, component_factory
 from spacy_structreg.pipeline.shim import estimator_model
 from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
-    Counts,
     DrawnTask,
     Pairs,
     Picture,
-    Scores,
     ScoreSettings,
     Style,
     TaskPart,
@@ -62,9 +61,6 @@ class ToyLemmas(EstimatorPipe):
     FACTORY = "toy_lemmas"
     ARCHITECTURE = "toy.Lemmas.v1"
     SCORER = "toy.lemma_scorer.v1"
-
-    def __init__(self, vocab: Any, model: Any, name: str, *, scorer: Any = None) -> None:
-        super().__init__(vocab, model, name, scorer=scorer)
 
     def _predict(self, docs: list[Doc]) -> list[list[str]]:
         return list(self.estimator.predict_batch([[token.text for token in doc] for doc in docs]))
@@ -143,11 +139,16 @@ class Lemmas(DrawnTask):
         return [(len(doc), f'<svg xmlns="http://www.w3.org/2000/svg"><text>{lemmas}</text></svg>')]
 
 
+FIGURES = FigureTable(
+    (Figure("lemma_right", "right", "words", "share of words with the right lemma"),),
+    main=("lemma_right",),
+)
+
+
 def scores_of(pairs: Pairs) -> Scores:
     words = [pair for docs in pairs for pair in zip(*docs, strict=True)]
     right = sum(gold.lemma_ == found.lemma_ for gold, found in words)
-    counts = Counts(len(words), len(words), right)
-    return Scores({"lemma_right": right / len(words)}, {"lemmas": counts}, {"lemma_right": counts})
+    return Scores(FIGURES, {"words": len(words), "right": right})
 
 
 def make_scorer() -> Callable[..., dict[str, Any]]:
@@ -155,7 +156,7 @@ def make_scorer() -> Callable[..., dict[str, Any]]:
 
 
 def score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-    return dict(scores_of([(each.reference, each.predicted) for each in examples]).figures)
+    return scores_of([(each.reference, each.predicted) for each in examples]).as_dict()
 
 
 LEMMAS = Lemmas()

@@ -24,7 +24,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.cluster import annotated_tables
 from spacy_structreg.cluster.annotated_tables import Annotator, annotate_batch, docs_of
 from spacy_structreg.models.calibration import Calibration
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency_documents import (
     HEADS,
 )
 

@@ -33,7 +33,6 @@ LINES = {
     "compile-words": "compile-words <words.txt >o.words",
     "compress": "compress <pipeline >a",
     "convert": "convert <words.txt >o.spacy",
-    "copy-data": "copy-data words.txt=o.txt --data .",
     "correct": "correct <pipeline <words.txt >a",
     "count-ngrams": "count-ngrams <text.txt >o.ngrams --workers 1",
     "draw": "draw <trees.txt -o >o.svg",
@@ -43,12 +42,9 @@ LINES = {
     "info": "info <pipeline",
     "init-config": "init-config >x.cfg --task segment",
     "jackknife": "jackknife <tag.cfg <c.spacy >o.spacy -k 2",
-    "report": "report <pipeline --treebank <t -o >o.md",
     "search": "search <segment.cfg <space.yml >a --train <c.spacy --dev <c.spacy",
     "segment": "segment <pipeline <text.txt -o >o.txt",
-    "select": "select <t.conllu >o.conllu",
     "uncertain": "uncertain <pipeline <text.txt >o.partial",
-    "unpack": "unpack <files.zip x=o.txt",
 }
 # Those whose work is done by other processes have tests of their own for the same.
 ELSEWHERE = {"annotate", "serve", "word-classes"}

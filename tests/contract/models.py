@@ -239,6 +239,7 @@ KINDS: dict[str, Kind] = {
             {"learning": NOISY},
             {"gazetteers": None, "templates": "chunking"},
             {"learning": LogLinear(optimizer="sgd", l1=0.01), "scheme": "bioes"},
+            {"learning": LogLinear(optimizer="adf")},
         ],
         [
             ({"templates": "label: gazetteers(w0)"}, "templates"),

@@ -209,6 +209,8 @@ def test_every_public_name_is_documented(pages: Pages) -> None:
     found = documented(pages)
     modules = [*public_modules()]
     names = {f"{each.__name__}.{name}" for each in modules for name in public_names(each)}
+    # Models stand at their modules.
+    names -= {f"spacy_structreg.{name}" for name in spacy_structreg._MODELS}
     assert len(names) > 900
     everything = names | {module.__name__ for module in modules}
     assert everything - found.keys() == set()

@@ -59,6 +59,10 @@ MODELS: dict[str, tuple[Make, Any]] = {
         ),
         NAMES,
     ),
+    "adf": (
+        lambda: SequenceLabeler(epochs=5, seed=3, learning=LogLinear(optimizer="adf")),
+        NAMES,
+    ),
     "lbfgs": (
         lambda: SequenceLabeler(epochs=9, seed=3, learning=LogLinear(optimizer="lbfgs")),
         NAMES,

@@ -89,6 +89,7 @@ def refused(kind: str, change: Change) -> str:
         (CharacterSegmenter, {"patience": 1_000_001}),
         (Learning, {"mini_sample": 1e6}),
         (LogLinear, {"mini_sample": 1e6}),
+        (LogLinear, {"decay_windows": 1_000_001}),
         (LogLinear, {"noise": "dropout", "noise_level": 0.5, "noise_window": 1_000_001}),
     ],
 )

@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
-from spacy_structreg.pipeline.segmentation.segmenter import Segmenter, create_segmenter
+from spacy_structreg.pipeline.segmenter import Segmenter, create_segmenter
 
 
 class Preparing(CharacterSegmenter):

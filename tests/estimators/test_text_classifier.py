@@ -85,7 +85,7 @@ def test_scores() -> None:
         found = [each == topic for each in predicted]
         both = sum(g and f for g, f in zip(gold, found, strict=True))
         figures.append(2 * both / (sum(gold) + sum(found)))
-        assert scores.cats_f_per_type[topic] == {
+        assert scores.per_type()["cats_f_per_type"][topic] == {
             "p": both / sum(found), "r": both / sum(gold), "f": figures[-1]
         }  # fmt: skip
     assert scores.cats_macro_f == pytest.approx(sum(figures) / 3)
@@ -207,8 +207,8 @@ def test_labels_that_are_expected() -> None:
         model.partial_fit(TRAIN)
     assert model.predict_marginals(["wave"])["desert"] < 0.2
     scores = model.evaluate([*TEST, (["sand"], "desert"), (["wave"], "moon")])
-    assert scores.by_category["moon"].correct == 0
-    assert scores.texts == len(TEST) + 2
+    assert scores.by_label["moon"].correct == 0
+    assert scores.total == len(TEST) + 2
 
 
 def test_texts_without_words() -> None:

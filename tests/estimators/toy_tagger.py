@@ -14,7 +14,8 @@ from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedWords
@@ -131,7 +132,7 @@ class ToySettings(PerceptronSettings):
     epochs: int = 3
 
 
-class ToyTagger(Estimator[TaggedWords, ToyDecoder, TaggingScores]):
+class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
     """Tags words."""
 
     TASK = "toy_tagger"
@@ -195,7 +196,7 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, TaggingScores]):
         decoders: DecoderPool[ToyDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> TaggingScores:
+    ) -> Scores:
         squeezed = [self.SCHEMA.squeezed(sentence) for sentence in gold]
         words = [[word for word, _ in sentence] for sentence in squeezed]
         return score_tagging(squeezed, self._tags(words, decoders, n_threads), vocabulary)

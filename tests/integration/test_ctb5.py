@@ -18,7 +18,7 @@ from spacy_structreg.corpora.formats.brackets import constituency_sentences, rea
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.head_rules import head_rules
 from spacy_structreg.corpora.trees import Tree
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency_documents import (
     constituency_sentences as of_doc,
 )
 
@@ -123,9 +123,12 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
     run_project(folder, "raw", *options, "--vars.joint_models", "2", data=None)
 
     n_test = sum(map(len, pairs_of(SEGMENTATION["test"])))
-    for workflow, figure in (("segment", "seg_f"), ("joint", "joint_f")):
+    for workflow, task, figure in (
+        ("segment", "segmentation", "seg_f"),
+        ("joint", "joint", "joint_f"),
+    ):
         report = json.loads((folder / f"metrics/{workflow}.json").read_text("utf-8"))
-        assert report["counts"]["gold"] == n_test
+        assert report["counts"][task]["gold"] == n_test
         assert 0.7 < report[figure] < 1
         assert (folder / f"training/{workflow}/model-best").is_dir()
 
@@ -161,8 +164,8 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
     n_found = sum(len(nlp("".join(tree.words))) for tree in gold["test"])
     report = json.loads((folder / "metrics/raw.json").read_text("utf-8"))
     assert report["given"] == "text"
-    assert report["counts"]["gold"] == n_words
-    assert report["counts"]["predicted"] == n_found
+    assert report["counts"]["dependencies"]["gold"] == n_words
+    assert report["counts"]["dependencies"]["predicted"] == n_found
     assert 0.3 < report["uas_f"] < report["seg_f"] < 1
 
 
@@ -221,8 +224,8 @@ def test_the_systems_of_zhang_and_clark(release: Path, tmp_path: Path) -> None:
         for name in ("segment", "joint", "parse", "constituents")
     }
     n_words = sum(map(len, pairs_of(SEGMENTATION["test"])))
-    assert reports["segment"]["counts"]["gold"] == n_words
-    assert reports["joint"]["counts"]["gold"] == n_words
+    assert reports["segment"]["counts"]["segmentation"]["gold"] == n_words
+    assert reports["joint"]["counts"]["joint"]["gold"] == n_words
     assert reports["joint"]["joint_f"] < reports["joint"]["seg_f"] < 1
     assert reports["parse"]["given"] == reports["constituents"]["given"] == "words,tags"
     for name, figure in (("parse", "dep_uas"), ("constituents", "brackets_f")):

@@ -16,8 +16,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from universal_tags import universal_tag
 
-from spacy_structreg.pipeline.joint.joint_tagger import JointTagger
-from spacy_structreg.pipeline.segmentation.segmenter import Segmenter
+from spacy_structreg.pipeline.joint_tagger import JointTagger
+from spacy_structreg.pipeline.segmenter import Segmenter
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -15,7 +15,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_structreg.pipeline.dependencies.parsing_scorer import score_texts
+from spacy_structreg.pipeline.parser import score_texts
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

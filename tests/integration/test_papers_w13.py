@@ -178,7 +178,7 @@ def test_names_are_learned_to_the_optimum(finished):
         expected = model.evaluate(sentences)
         assert found["figures"][f"{prefix}ents_f"] == pytest.approx(expected.ents_f, abs=1e-6)
         for kind in ("PER", "LOC"):
-            recall = expected.ents_per_type[kind]["r"]
+            recall = expected.by_label[kind].r
             assert found["figures"][f"{prefix}ents_r {kind}"] == pytest.approx(recall, abs=1e-6)
 
 

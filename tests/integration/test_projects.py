@@ -501,9 +501,10 @@ def test_sighan_in_the_original_encodings(corpus, made, tmp_path):
     report = json.loads((folder / "metrics/segment.json").read_text("utf-8"))
     training, test = SENTENCES[corpus]
     assert report["part"] == f"{corpus}/test"
-    assert report["counts"]["gold"] == sum(map(len, test))
+    counts = report["counts"]["segmentation"]
+    assert counts["gold"] == sum(map(len, test))
     known = {word for words in training for word in words}
-    assert report["counts"]["oov"] == sum(word not in known for words in test for word in words)
+    assert counts["oov"] == sum(word not in known for words in test for word in words)
     assert (folder / "corpus" / corpus / "all.spacy").is_file()
 
 

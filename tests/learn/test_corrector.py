@@ -94,7 +94,7 @@ def test_no_smaller_change_makes_a_sentence_right(seed: int, counted: bool) -> N
     per_row = [np.ones(n) for n in sizes]
     if counted:
         counts = [np.random.default_rng(seed).integers(0, 4, n) for n in sizes]
-        case.corrector.rest_on(counts)
+        case.corrector.set_feature_counts(counts)
         shares = np.sqrt(shares)
         per_row = [1 / (1 + each) ** 2 for each in counts]
     tables = case.corrector.tables
@@ -157,4 +157,4 @@ def test_settings_and_counts_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="corrections need"):
         Corrector([TrainingRows(4)], Learning("pa"))
     with pytest.raises(ValueError, match="were counted, not of 1"):
-        Corrector([TrainingRows(4)], LEARNING).rest_on([])
+        Corrector([TrainingRows(4)], LEARNING).set_feature_counts([])

@@ -11,10 +11,10 @@ from spacy_structreg.metrics.classification import score_classification
 
 def test_worked_by_hand() -> None:
     scores = score_classification(["a", "a", "a", "b", "b", "c"], ["a", "a", "b", "b", "a", "d"])
-    assert (scores.texts, scores.correct) == (6, 3)
+    assert (scores.total, scores.correct) == (6, 3)
     assert scores.cats_acc == 0.5
     # c is never predicted, d is never gold.
-    assert scores.cats_f_per_type == {
+    assert scores.per_type()["cats_f_per_type"] == {
         "a": {"p": 2 / 3, "r": 2 / 3, "f": 2 / 3},
         "b": {"p": 1 / 2, "r": 1 / 2, "f": 1 / 2},
         "c": {"p": None, "r": 0.0, "f": 0.0},

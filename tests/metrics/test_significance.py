@@ -13,32 +13,33 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from spacy_structreg.metrics.labeling.spans import SpanCounts, score_spans
+from spacy_structreg.metrics.figures import Counts
+from spacy_structreg.metrics.labeling import score_spans
 from spacy_structreg.metrics.significance import randomization_test
 
 
-def accuracy(right: int) -> SpanCounts:
+def accuracy(right: int) -> Counts:
     """A sentence of one token."""
-    return SpanCounts(1, 1, right)
+    return Counts(1, 1, right)
 
 
 @st.composite
-def two_systems(draw: st.DrawFn) -> tuple[list[SpanCounts], list[SpanCounts]]:
-    sides: tuple[list[SpanCounts], list[SpanCounts]] = [], []
+def two_systems(draw: st.DrawFn) -> tuple[list[Counts], list[Counts]]:
+    sides: tuple[list[Counts], list[Counts]] = [], []
     for gold in draw(st.lists(st.integers(0, 3), min_size=1, max_size=6)):
         for side in sides:
             predicted = draw(st.integers(0, 3))
-            side.append(SpanCounts(gold, predicted, draw(st.integers(0, min(gold, predicted)))))
+            side.append(Counts(gold, predicted, draw(st.integers(0, min(gold, predicted)))))
     return sides
 
 
-def f_score(counts: list[SpanCounts]) -> Fraction:
+def f_score(counts: list[Counts]) -> Fraction:
     whole = sum(each.gold + each.predicted for each in counts)
     return Fraction(2 * sum(each.correct for each in counts), whole or 1)
 
 
 @given(two_systems())
-def test_equals_counting_all_exchanges(systems: tuple[list[SpanCounts], list[SpanCounts]]) -> None:
+def test_equals_counting_all_exchanges(systems: tuple[list[Counts], list[Counts]]) -> None:
     pairs = list(zip(*systems, strict=True))
     differences = []
     for exchange in itertools.product([False, True], repeat=len(pairs)):
@@ -55,7 +56,7 @@ def test_equals_counting_all_exchanges(systems: tuple[list[SpanCounts], list[Spa
 
 
 @given(two_systems())
-def test_equals_scipy(systems: tuple[list[SpanCounts], list[SpanCounts]]) -> None:
+def test_equals_scipy(systems: tuple[list[Counts], list[Counts]]) -> None:
     """SciPy knows only statistics of numbers: here of the places of sentences among all counts."""
     stats = pytest.importorskip("scipy.stats")
     table = np.array(
@@ -119,6 +120,6 @@ def test_what_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match="the systems have 2 and 1 sentences"):
         randomization_test([accuracy(1)] * 2, [accuracy(1)])
     with pytest.raises(ValueError, match="sentence 1: the gold counts of the two systems differ"):
-        randomization_test([accuracy(1)] * 2, [accuracy(1), SpanCounts(2, 2, 0)])
+        randomization_test([accuracy(1)] * 2, [accuracy(1), Counts(2, 2, 0)])
     with pytest.raises(ValueError, match="0 repetitions cannot be made"):
         randomization_test([accuracy(1)], [accuracy(1)], repetitions=0)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from looped import looped
 
 from spacy_structreg.corpora.labeling import join_places
-from spacy_structreg.metrics.labeling.spans import SpanCounts, SpanScorer, SpanScores, score_spans
+from spacy_structreg.metrics.figures import Counts
+from spacy_structreg.metrics.labeling import SpanScorer, score_spans
 
 LABELS = st.sampled_from(["O", "B-X", "I-X", "B-Y-Z", "I-Y-Z"])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), max_size=8)
@@ -66,26 +67,26 @@ def test_worked_by_hand() -> None:
     ]
     # Right: Zhang San. New York is cut in two, two people are joined.
     scores = score_spans(gold, predicted)
-    assert scores == SpanScores(
-        gold=5,
-        predicted=5,
-        correct=1,
-        tokens=11,
-        correct_tokens=7,
-        by_label={
-            "LOC": SpanCounts(1, 2, 0),
-            "ORG": SpanCounts(0, 1, 0),
-            "PER": SpanCounts(3, 2, 1),
-            "TIME": SpanCounts(1, 0, 0),
-        },
-    )
+    assert scores.counts == {
+        "gold": 5,
+        "predicted": 5,
+        "correct": 1,
+        "tokens": 11,
+        "correct_tokens": 7,
+    }
+    assert scores.by_label == {
+        "LOC": (1, 2, 0),
+        "ORG": (0, 1, 0),
+        "PER": (3, 2, 1),
+        "TIME": (1, 0, 0),
+    }
     assert scores.as_dict() == {
         "ents_p": pytest.approx(1 / 5),
         "ents_r": pytest.approx(1 / 5),
         "ents_f": pytest.approx(1 / 5),
         "label_acc": pytest.approx(7 / 11),
     }
-    assert scores.ents_per_type == {
+    assert scores.per_type()["ents_per_type"] == {
         "LOC": {"p": 0, "r": 0, "f": 0},
         "ORG": {"p": 0, "r": None, "f": 0},
         "PER": {"p": pytest.approx(1 / 2), "r": pytest.approx(1 / 3), "f": pytest.approx(2 / 5)},
@@ -116,7 +117,7 @@ def test_which_spans_are_right(gold: str, predicted: str, correct: int) -> None:
 
 def test_figures_without_denominator_are_none() -> None:
     assert set(score_spans([], []).as_dict().values()) == {None}
-    assert score_spans([], []).ents_per_type == {}
+    assert score_spans([], []).per_type() == {"ents_per_type": {}}
     scores = score_spans([["O"]], [["O"]])
     assert list(scores.as_dict().values()) == [None, None, None, 1]
     scores = score_spans([["B-X"]], [["O"]])
@@ -137,7 +138,7 @@ def test_equals_conlleval(sentences: list[list[tuple[str, str]]]) -> None:
     assert (scores.gold, scores.predicted) == (wanted.total(), found.total())
     assert scores.correct == right.total()
     assert scores.by_label == {
-        label: SpanCounts(wanted[label], found[label], right[label])
+        label: Counts(wanted[label], found[label], right[label])
         for label in ("X", "Y-Z")
         if wanted[label] or found[label]
     }

@@ -21,8 +21,8 @@ from thinc.api import Linear
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.pipeline.constituents.constituency import StructregConstituency
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency import StructregConstituency
+from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     read_phrases,
     write_phrases,
@@ -409,9 +409,9 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("constituency").model
     for settings, message in (
-        ({"attribute": "both"}, "choose 'tag' or 'pos'"),
-        ({"sentences": "none"}, "choose 'punctuation', 'wrapped' or 'doc'"),
-        ({"dependencies": "ud"}, "dependencies of the pipe 'c' is 'ud'; choose 'parser', 'ctb', "),
+        ({"attribute": "both"}, "the pipe 'c': attribute is 'both'; choose from tag, pos"),
+        ({"sentences": "none"}, "sentences is 'none'; choose from"),
+        ({"dependencies": "ud"}, "dependencies is 'ud'; choose from parser, ctb, "),
     ):
         with pytest.raises(ValueError, match=message):
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]

@@ -14,13 +14,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.pipeline.constituents.constituency_documents import (
+from spacy_structreg.pipeline.constituency import make_constituency_scorer
+from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     constituency_sentences,
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.constituents.constituency_scorer import make_constituency_scorer
 
 WORDS = ["我", "看", "旧", "书", "。", "好", "！"]
 TAGS = ["PN", "VV", "JJ", "NN", "PU", "VA", "PU"]

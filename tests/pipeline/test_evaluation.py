@@ -12,11 +12,11 @@ from spacy.tokens import Doc, DocBin, Span
 
 from spacy_structreg.cli.evaluate import GivenName, evaluate
 from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline import gold_docs
-from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
 from spacy_structreg.pipeline.evaluation import evaluate_docs
+from spacy_structreg.pipeline.parser import DEPENDENCIES
 from spacy_structreg.pipeline.task import (
-    Counts,
     Figures,
     Given,
     ScoreSettings,
@@ -89,7 +89,7 @@ def test_counts_of_docs_add_up_to_the_figures(pipeline: Language) -> None:
     names = [f"dep_{name}" for name in ("uas", "las", "root", "nonroot", "complete")]
     keys = {*names, *(f"{name}_nopunct" for name in names)}
     assert keys == {key for key in found.sentences if key.startswith("dep_")}
-    assert {key for key in found.tested if key.startswith("dep_")} == {"dep_uas", "dep_las"}
+    assert {key for key in found.main if key.startswith("dep_")} == {"dep_uas", "dep_las"}
     check_sums(found.sentences, found.figures)
     assert [counts.correct for counts in found.sentences["dep_root_nopunct"]] == [1, 1, 0]
 
@@ -113,10 +113,11 @@ def test_counts_of_texts_add_up_to_the_figures(pipeline: Language) -> None:
     whole = DEPENDENCIES.score(pairs, part, settings)
     apart = [DEPENDENCIES.score([pair], part, settings) for pair in pairs]
     names = ["tag_f", "uas_f", "las_f", "nonroot_f"]
-    assert {*whole.tested, *whole.further} == {*names, *(f"{name}_nopunct" for name in names)}
+    counted = whole.compared(further=True)
+    assert counted.keys() == {*names, *(f"{name}_nopunct" for name in names)}
     check_sums(
-        {key: [(one.tested | one.further)[key] for one in apart] for key in whole.further},
-        whole.figures,
+        {key: [one.compared(further=True)[key] for one in apart] for key in counted},
+        whole.as_dict(),
     )
 
 
@@ -132,8 +133,8 @@ def test_text_keeps_its_spaces_where_words_are_written_with_them(lang: str, righ
     gold = gold_doc(nlp, [True, True, False])
     found = evaluate_docs(nlp, [gold])
     # Without spaces, a tokenizer that cuts at spaces finds one word.
-    assert found.counts["correct"] == right
-    assert found.counts["predicted"] == (3 if right else 1)
+    assert found.counts["segmentation"]["correct"] == right
+    assert found.counts["segmentation"]["predicted"] == (3 if right else 1)
 
 
 def test_a_corpus_is_read_once(
@@ -158,7 +159,7 @@ def test_a_corpus_is_read_once(
 def test_partial_trees_count_as_far_as_they_are_known(pipeline: Language) -> None:
     doc = Doc(pipeline.vocab, WORDS, tags=TAGS, heads=[1, 1, 1], deps=["nsubj", "", ""])
     found = evaluate_docs(pipeline, [doc], ScoreSettings(Given(words=True)))
-    assert found.counts["all"]["labeled_words"] < 3
+    assert found.counts["dependencies"]["labeled_words"] < 3
 
 
 def test_components_name_their_tasks(pipeline: Language) -> None:

@@ -9,12 +9,12 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline import gold_docs
 from spacy_structreg.pipeline.gold_docs import read_docbin, save_docs, sentence_of_doc
 from spacy_structreg.pipeline.task import (
     Pairs,
     PipelineTask,
-    Scores,
     ScoreSettings,
     TaskPart,
     all_tasks,

@@ -19,9 +19,8 @@ from thinc.api import Linear
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.pipeline.dependencies.parser import StructregParser
-from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.documents import dependency_sentences
+from spacy_structreg.pipeline.parser import StructregParser, score_parsing
 
 # Words, tags, heads (of the root itself, as spaCy has it) and labels.
 GOLD = [
@@ -353,8 +352,8 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("parser").model
     for settings, message in (
-        ({"attribute": "both"}, "choose 'tag' or 'pos'"),
-        ({"sentences": "none"}, "choose 'punctuation', 'wrapped' or 'doc'"),
+        ({"attribute": "both"}, "the pipe 'parser': attribute is 'both'; choose from tag, pos"),
+        ({"sentences": "none"}, "sentences is 'none'; choose from"),
     ):
         with pytest.raises(ValueError, match=message):
             StructregParser(Vocab(), model, "parser", **settings)  # type: ignore[arg-type]

@@ -11,8 +11,7 @@ from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
-from spacy_structreg.pipeline.joint.joint_scorer import score_joint
-from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
+from spacy_structreg.pipeline.tokenizer_tasks import score_joint, score_segmentation
 
 VOCAB = Vocab()
 NONE = dict.fromkeys(("token_acc", "token_p", "token_r", "token_f", "seg_p", "seg_r", "seg_f"))

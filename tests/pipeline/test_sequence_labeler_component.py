@@ -25,9 +25,11 @@ from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.labeling import spans_of
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.pipeline.labeling.labeling_scorer import score_labeling
-from spacy_structreg.pipeline.labeling.sequence_labeler import StructregSequenceLabeler
-from spacy_structreg.pipeline.labeling.sequence_labeler_model import create_gazetteers
+from spacy_structreg.pipeline.sequence_labeler import (
+    StructregSequenceLabeler,
+    create_gazetteers,
+    score_labeling,
+)
 
 # Words, their tags, and the entities in them.
 GOLD = [
@@ -474,9 +476,9 @@ def test_spans_beyond_a_sentence_and_spans_that_overlap() -> None:
 def test_settings_that_are_refused() -> None:
     log_linear = {"@misc": "spacy_structreg.LogLinear.v1"}
     for setting, model, message in [
-        ({"attribute": "shape"}, {}, "attribute of the pipe 'ner' is 'shape'; choose ents"),
-        ({"attribute": "_."}, {}, "attribute of the pipe 'ner' is '_.'"),
-        ({"attribute": "_.a-b"}, {}, "attribute of the pipe 'ner' is '_.a-b'"),
+        ({"attribute": "shape"}, {}, "the pipe 'ner': attribute is 'shape'; choose ents"),
+        ({"attribute": "_."}, {}, "attribute is '_.'"),
+        ({"attribute": "_.a-b"}, {}, "attribute is '_.a-b'"),
         ({"sentences": "lines"}, {}, "sentences"),
         ({"probabilities": "a b"}, {}, "give the name of an extension"),
         ({"attribute": "tag"}, {}, "set scheme = null"),

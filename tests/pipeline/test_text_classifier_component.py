@@ -12,8 +12,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.pipeline.classification.classification_scorer import score_categories
-from spacy_structreg.pipeline.classification.text_classifier import StructregTextClassifier
+from spacy_structreg.pipeline.text_classifier import StructregTextClassifier, score_categories
 
 TEXTS = [
     ("The tide is high and the boats stay in", "harbour"),

@@ -22,7 +22,7 @@ from spacy.training import Example
 from spacy.training.augment import create_lower_casing_augmenter
 from spacy.util import registry
 
-from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases
+from spacy_structreg.pipeline.constituency_documents import read_phrases
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS
 from spacy_structreg.pipeline.readers import Gold, create_corpus
 from spacy_structreg.pipeline.text_variants import create_text_variants

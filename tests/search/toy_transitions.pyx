@@ -34,7 +34,7 @@ cdef class ToyTransitions(TransitionSystem):
 
     def __init__(self, int n_plain, int n_actions):
         self.n_plain = n_plain
-        self.in_step = True
+        self.slots.in_step = True
         self.state_size = sizeof(ToyState)
         self.n_anchors = N_ANCHORS
         both = (<int> POSITION, <int> LAST)
@@ -99,9 +99,6 @@ cdef class ToyTransitions(TransitionSystem):
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         (<ToyState*> after).position = (<const ToyState*> state).position + 1
         (<ToyState*> after).last = action
-
-    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        return (<const ToyState*> state).position + 1
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         return 1 + <uint64_t> action

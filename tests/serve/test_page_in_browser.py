@@ -21,7 +21,7 @@ from screenshots import chromium, wait_until_drawn
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.palette import FILLS, css, fill_of
-from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 from spacy_structreg.serve.documents import json_of, pictures_of
 
 pytestmark = pytest.mark.slow

@@ -252,6 +252,92 @@ def test_pieces(
         twin.run(pieces.tolist())
 
 
+ADF: dict[str, Any] = {"optimizer": "adf", "decay_upper": 0.9, "decay_lower": 0.2}
+
+
+@pytest.mark.parametrize("decay_windows", [1, 2, 100])
+@pytest.mark.parametrize("penalties", PENALTIES)
+@pytest.mark.parametrize("noise", NOISES[:2])
+@pytest.mark.parametrize("templates", TEMPLATES[3:5])
+def test_a_rate_for_each_feature(
+    templates: str, noise: dict[str, Any], penalties: dict[str, float], decay_windows: int
+) -> None:
+    """Of windows of the whole corpus, of some sentences, and of one; pieces end within them."""
+    options = {"templates": templates, "scale": SMALL, "rate": 0.3, **noise, **penalties, **ADF}
+    twin = model(lengths=(4, 3, 0, 2), unlabeled=(3,), decay_windows=decay_windows, **options)
+    lengths = [len(chain) for chain in twin.chains]
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [1, 1, 0, 4]):
+        twin.run([(number, 0, lengths[number]) for number in order])
+    twin.run([(0, 2, 2), (0, 0, 2), (1, 1, 2), (3, 0, 1), (1, 0, 1)])
+    first, *_ = (table.rates for table in twin.learner.tables)
+    assert (first[:, 0] < 1.0).all()
+    if len({*first[:, 0]}) == 1:
+        assert len(first) == 1
+
+
+def test_more_labels_than_fit_one_row_of_pairs_have_a_rate_for_each() -> None:
+    graph = LabelGraph(np.ones((40, 40)), np.ones(40), np.ones(40))
+    twin = model(graph=graph, lengths=(2,), templates="u0 | t-1t0", lists=(), scale=SMALL, **ADF)
+    twin.run([(0, 0, 2)])
+    twin.run([(0, 0, 1), (0, 1, 1)])
+
+
+def test_rates_of_features_go_on_where_they_stood() -> None:
+    """Also those of a window that has not ended, in copies, pickled and stored."""
+    twin = model(lengths=(4, 3, 5), decay_windows=1, **ADF)
+    twin.trainer.epoch(twin.chains, [0, 1, 2, 0])
+    learner = twin.learner
+    tables = [
+        TrainingRows.from_state(table.n_columns, table.state(), learner.settings.penalties)
+        for table in learner.tables
+    ]
+    again = LogLinearLearner(tables, learner.settings, learner.clock)
+    again.restore_totals(learner.totals())
+    copies = [learner.copy(), learner.resumed(tables, learner.clock)]
+    for other in [*copies, pickle.loads(pickle.dumps(learner)), again]:
+        assert other.totals() == learner.totals()
+        for table, expected in zip(other.tables, learner.tables, strict=True):
+            assert table.rates.tobytes() == expected.rates.tobytes()
+    twin.trainer.epoch(twin.chains, [1, 0, 2])
+    for copy in copies:
+        LogLinearTrainer(twin.features, twin.graph, copy).epoch(twin.chains, [1, 0, 2])
+        assert twin.flat(copy.weights()).tobytes() == twin.weights.tobytes()
+
+
+def test_rates_of_features_begin_anew_with_a_training_from_trained_weights() -> None:
+    twin = model(lengths=(4, 3), **ADF)
+    twin.trainer.epoch(twin.chains, [0, 1])
+    learner = LogLinearLearner.from_trained(twin.learner.average(), twin.settings)
+    assert all(table.rates is None for table in learner.tables)
+    assert learner.totals()["window_visits"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decay_lower": 0.9, "decay_upper": 0.8}, "at most decay_upper"),
+        ({"noise": "additive", "noise_level": 0.5}, "choose optimizer = 'sgd'"),
+    ],
+)
+def test_rates_of_features_without_a_meaning(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LogLinear(**{"optimizer": "adf", **options})
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan])
+def test_rates_out_of_range_are_refused(rate: float) -> None:
+    twin = model(lengths=(4,), **ADF)
+    twin.trainer.epoch(twin.chains, [0])
+    table = twin.learner.tables[0]
+    state = table.state()
+    state["rates"][0, 0] = rate
+    with pytest.raises(ValueError, match="rate of a weight row"):
+        TrainingRows.from_state(table.n_columns, state, twin.settings.penalties)
+    state["rates"] = np.ones(3)
+    with pytest.raises(ValueError, match="rates"):
+        TrainingRows.from_state(table.n_columns, state, twin.settings.penalties)
+
+
 def test_noise_moves_no_score_further_than_its_likelihood_could() -> None:
     """One position, one feature: equation 8 and its gradient, whose part in μ is held to ±1."""
     twin = model(

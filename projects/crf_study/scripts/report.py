@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from grid import Experiment, Grid, Key, Plan, Result, Results, Row
 from studies.tables import command, full_columns, interval, of, shown, table, verdict, versions
 
-from spacy_structreg.metrics.labeling.spans import SpanCounts
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.summary import Summary, differences, summary
 
 COMMAND: Final = "python -m spacy project run study projects/crf_study"
@@ -165,7 +165,7 @@ def types_table(experiment: Experiment, plan: Plan, results: Results) -> str:
             header += [f"{row.system}: P", "R", "F"]
             counts = added(results[key].types[part] for key in plan.keys(row.setting))
             for label, each in counts.items():
-                figures = (each.ents_p, each.ents_r, each.ents_f)
+                figures = (each.p, each.r, each.f)
                 lines.setdefault(label, [label]).extend(
                     "" if figure is None else f"{100 * figure:.2f}" for figure in figures
                 )
@@ -175,7 +175,7 @@ def types_table(experiment: Experiment, plan: Plan, results: Results) -> str:
     return "\n\n".join(each.strip() for each in tables)
 
 
-def added(counts: Iterable[dict[str, list[int]]]) -> dict[str, SpanCounts]:
+def added(counts: Iterable[dict[str, list[int]]]) -> dict[str, Counts]:
     """The counts of all runs together, label by label, and of all labels."""
     sums: dict[str, Counter[str]] = {}
     for each in counts:
@@ -185,7 +185,7 @@ def added(counts: Iterable[dict[str, list[int]]]) -> dict[str, SpanCounts]:
                     dict(zip(("gold", "predicted", "correct"), numbers, strict=True))
                 )
     return {
-        label: SpanCounts(sums[label]["gold"], sums[label]["predicted"], sums[label]["correct"])
+        label: Counts(sums[label]["gold"], sums[label]["predicted"], sums[label]["correct"])
         for label in sorted(sums, key=lambda label: (label == "all", label))
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 from corpora import Corpus, Parts
 from grid import Grid, Key, Result, Results, Setting, estimator
 
-from spacy_structreg.metrics.labeling.spans import SpanScores
+from spacy_structreg.metrics.labeling import SPAN_FIGURES
 
 
 def primary(model: Any, scores: Any) -> float:
@@ -20,7 +20,7 @@ def primary(model: Any, scores: Any) -> float:
 
 def counts(scores: Any) -> dict[str, list[int]]:
     """Gold, predicted and correct spans of each label, if there are spans."""
-    if not isinstance(scores, SpanScores):
+    if scores.table != SPAN_FIGURES:
         return {}
     return {
         label: [each.gold, each.predicted, each.correct] for label, each in scores.by_label.items()

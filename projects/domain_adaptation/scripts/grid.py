@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 from studies.grids import GridFile, canonical
 from studies.results import ResultFile
 
-from spacy_structreg.metrics.segmentation import SegmentationScores
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.metrics.segmentation import SEGMENTATION_FIGURES
 
 CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "train": ("source", "target"),
@@ -128,10 +129,13 @@ class Result:
             if not 0 <= found <= correct <= min(gold, predicted) or not found <= unseen <= gold:
                 raise ValueError(f"the counts {counts} cannot be")
 
-    def scores(self, part: str) -> SegmentationScores | None:
+    def scores(self, part: str) -> Scores | None:
         """The figures on a part, "dev" or "test", if there is one."""
         counts = getattr(self, part)
-        return None if counts is None else SegmentationScores(*counts)
+        if counts is None:
+            return None
+        names = ("gold", "predicted", "correct", "oov", "oov_correct")
+        return Scores(SEGMENTATION_FIGURES, dict(zip(names, counts, strict=True)))
 
 
 class Results(ResultFile[Key, Result]):

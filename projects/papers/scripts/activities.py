@@ -24,7 +24,7 @@ from thinc.api import Config
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.pipeline.task import Counts
+from spacy_structreg.metrics.figures import Counts
 
 SCRIPTS: Final = Path(__file__).resolve().parents[2] / "activity_recognition/scripts"
 sys.path.append(str(SCRIPTS))

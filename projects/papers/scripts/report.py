@@ -12,9 +12,9 @@ from grid import MEASURED, SPEED, Grid, Result, Results, Row, Table
 from run import unpacked
 from studies.tables import full_columns, gained, interval, table, versions
 
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.significance import randomization_test
 from spacy_structreg.metrics.summary import Summary, differences, summary
-from spacy_structreg.pipeline.task import Counts
 
 NOT_RUN = "not run yet"
 DIFFERENCE = (

@@ -26,10 +26,11 @@ from studies.runs import missing_corpora
 from spacy_structreg.cli.fit import best_epochs
 from spacy_structreg.cli.training import Training as Trained
 from spacy_structreg.cli.training import load_training
+from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.evaluation import Evaluation, annotated_by, evaluate_docs
 from spacy_structreg.pipeline.gold_docs import read_docbin
-from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
+from spacy_structreg.pipeline.task import Given, ScoreSettings
 
 # Else looked for anew at every Doc that is read, which takes most of the time of short runs.
 DECODERS: Final = srsly.msgpack_decoders.get_all()

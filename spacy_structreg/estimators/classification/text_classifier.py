@@ -13,7 +13,8 @@ from spacy_structreg.estimators.classification.classified_schema import CLASSIFI
 from spacy_structreg.estimators.label_chain import ChainEstimator, SequenceDecoder, Split
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.metrics.classification import ClassificationScores, score_classification
+from spacy_structreg.metrics.classification import score_classification
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.settings import TrainingSettings
@@ -57,7 +58,7 @@ class TextClassifierSettings(TrainingSettings):
             raise ValueError("nothing is seen of texts; choose ngrams = 1, or some characters")
 
 
-class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
+class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
     """Finds the category of a text: multinomial logistic regression on its words and n-grams.
 
     It is a chain of a single label, so that the weights are learned, and features noised, as those
@@ -154,7 +155,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
         decoders: DecoderPool[SequenceDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> ClassificationScores:
+    ) -> Scores:
         found = self._categories(([words] for words, _ in gold), decoders, n_threads)
         return score_classification((category for _, category in gold), found)
 

@@ -18,7 +18,6 @@ from spacy_structreg.estimators.constituents.constituent_queries import (
     visible_constituents,
 )
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
-from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import TaggedSentence
 from spacy_structreg.estimators.word_knowledge import WordKnowledge, contents_of_words
@@ -32,7 +31,8 @@ from spacy_structreg.learn.setting_fields import (
     from_settings,
     setting,
 )
-from spacy_structreg.metrics.constituents import BracketScores, score_brackets
+from spacy_structreg.metrics.constituents import score_brackets
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.explanation import Explanation
@@ -73,7 +73,7 @@ class ConstituencyParser(
     TreeParser[
         ConstituencySentence,
         ConstituentDecoder,
-        BracketScores,
+        Scores,
         GivenConstituents,
         ConstituentQuery,
         ConstituencySentence,
@@ -132,6 +132,8 @@ class ConstituencyParser(
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tree
+
         query = ConstituentQuery.of((words, tags), None)
         with self._decoders().borrow() as decoder:
             visible, of_visible = query.visible
@@ -172,7 +174,7 @@ class ConstituencyParser(
         decoders: DecoderPool[ConstituentDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> BracketScores:
+    ) -> Scores:
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )

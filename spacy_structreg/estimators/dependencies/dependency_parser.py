@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
-from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import (
     GivenArcs,
@@ -30,7 +29,8 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.dependencies import ParsingScores, score_parses
+from spacy_structreg.metrics.dependencies import score_parses
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.explanation import Explanation
@@ -124,7 +124,7 @@ class DependencyParserSettings(TreeParserSettings):
     )
 
 
-class DependencyParser(TreeParser[Sentence, ParseDecoder, ParsingScores, GivenArcs, Query, Parse]):
+class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     Tables of templates are those of `features.dependencies`. Without labels, all arcs get
@@ -189,6 +189,8 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, ParsingScores, GivenAr
         last word to the first, and its features name words as it reads them, the next one on the
         left. Raises ValueError as `predict`.
         """
+        from spacy_structreg.estimators.explained_words import explained_tree
+
         query = self._query((words, tags), None)
         order = -1 if self.settings.backward else 1
         with self._decoders().borrow() as decoder:
@@ -238,7 +240,7 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, ParsingScores, GivenAr
         decoders: DecoderPool[ParseDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> ParsingScores:
+    ) -> Scores:
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from spacy_structreg.estimators.explained_texts import AnyScheme
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
@@ -15,6 +14,9 @@ from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
+
+if TYPE_CHECKING:
+    from spacy_structreg.estimators.explained_texts import AnyScheme
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def fitted_weights(
 def _labeled_f(gold: Sentence, found: Sentence) -> float:
     scorer = TextParsingScorer()
     scorer.add([gold], [found])
-    return scorer.scores().all.as_dict()["las_f"] or 0.0
+    return scorer.scores().as_dict("las_f")["las_f"] or 0.0
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.dependencies import TextParsingScorer, TextParsingScores
+from spacy_structreg.metrics.dependencies import TextParsingScorer
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
@@ -196,7 +197,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         decoders: DecoderPool[WordTreeDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> TextParsingScores:
+    ) -> Scores:
         squeezed = list(map(PARSED.squeezed, gold))
         scorer = TextParsingScorer(vocabulary)
         texts = (self._text_of(sentence.words) for sentence in squeezed)
@@ -209,7 +210,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
 class WordJointParser(
     AdaptiveBeam,
     ParsingPredictor,
-    TextEstimator[Sentence, WordTreeDecoder, TextParsingScores],
+    TextEstimator[Sentence, WordTreeDecoder, Scores],
 ):
     """Finds words, their tags and trees over them in one search (Hatori et al. 2012).
 

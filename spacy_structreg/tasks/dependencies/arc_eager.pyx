@@ -414,9 +414,6 @@ cdef class ArcEager(DependencyTransitions):
         no_children(&after.top.right)
         no_children(&after.left)
 
-    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        return (<const EagerState*> state).step + 1
-
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef EagerState after
         cdef uint64_t found

@@ -95,7 +95,7 @@ cdef class ArcStandard(DependencyTransitions):
 
     def __init__(self, WordAtoms words not None, int n_labels, atoms, events=("action",)):
         self.describe(words, n_labels, events, ARC_STANDARD_EVENTS)
-        self.has_stack = True
+        self.first_pop = FIRST_ARC
         self.state_size = sizeof(StandardState)
         self.n_anchors = N_ANCHORS
         # What is seen of the children of the second word belongs to the signatures of states in
@@ -269,10 +269,7 @@ cdef class ArcStandard(DependencyTransitions):
             no_subtree(&target.stack[N_VISIBLE - 1])
             target.below = -1
 
-    cdef bint pops_stack(self, int action) noexcept nogil:
-        return action != SHIFT
-
-    cdef void apply_on(
+    cdef uint64_t apply_on(
         self, const void* state, int action, const void* below, void* after
     ) noexcept nogil:
         cdef const StandardState* at = <const StandardState*> state
@@ -282,9 +279,7 @@ cdef class ArcStandard(DependencyTransitions):
         self._attach(action, &second.stack[0], &at.stack[0], &target.stack[0])
         target.position = at.position
         target.step = at.step + 1
-
-    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        return (<const StandardState*> state).step + 1
+        return self._signature_of(target)
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef StandardState after
@@ -292,13 +287,6 @@ cdef class ArcStandard(DependencyTransitions):
             self._shift(<const StandardState*> state, &after, False)
         else:
             self.apply(state, action, &after)
-        return self._signature_of(&after)
-
-    cdef uint64_t signature_on(
-        self, const void* state, int action, const void* below
-    ) noexcept nogil:
-        cdef StandardState after
-        self.apply_on(state, action, below, &after)
         return self._signature_of(&after)
 
     cdef uint64_t _signature_of(self, const StandardState* state) noexcept nogil:

@@ -57,7 +57,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         self.words = words
         self.n_labels = n_labels
         self.static_oracle = True
-        self.in_step = True
+        self.slots.in_step = True
         return 0
 
     # The sentence ------------------------------------------------------------------------------
@@ -66,12 +66,12 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
         TaggedWordTransitions.load(self, text, bounds, tags, n)
-        self.hold_to(NULL)
+        self.constrain(NULL)
         if self._reads_many:
             self._index_tags(tags, n)
         return 0
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         # As `write_known` has laid it out.
         self._heads = <const int32_t*> known
         if known != NULL:
@@ -137,7 +137,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         self._kept = (self.load_strings(words, tags), known)
         if heads is not None or labels is not None:
             write_known(&known[0], heads or [None] * n, labels or [None] * n, n, self.n_labels)
-            self.hold_to(&known[0])
+            self.constrain(&known[0])
 
     def compile(self, words, tags, heads, labels, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
@@ -205,7 +205,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
 
 
 cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) except -1:
-    """Lay out what is known of the tree over n words for `hold_to`: `KNOWN_PER_WORD` numbers each.
+    """Lay out what is known of a tree over n words for `constrain`: `KNOWN_PER_WORD` numbers each.
 
     These say what actions would leave no tree. heads, labels: None for those that are not known.
     Raises ValueError if they are not one for each word, do not exist, or go in a circle.
@@ -315,11 +315,11 @@ cdef class ParseDecoder(BufferOwner):
                     n = self._parts[i].n
                     self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
                     if self._parts[i].constrained:
-                        self.system.hold_to(self._known + KNOWN_PER_WORD * first)
+                        self.system.constrain(self._known + KNOWN_PER_WORD * first)
                     self._parts[i].found = self._decode(first, n)
                     first += n
         finally:
-            self.system.release()
+            self.system.unload()
         first = 0
         for i in range(n_sentences):
             n = self._parts[i].n

@@ -43,7 +43,7 @@ cdef class GrowingRecords(TagRecords):
     cdef uint64_t* _character_seen
 
     cdef int _restore(self, state) except -1
-    cdef int take_in(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil
+    cdef int observe(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil
     cdef int32_t _row_of_word(self, uint64_t word) except -1 nogil
     cdef int32_t _row_of_character(self, uint64_t character) except -1 nogil
 

@@ -422,7 +422,7 @@ cdef class GrowingRecords(TagRecords):
             (<int32_t*> self.lengths)[i] = known.lengths[i]
         return 0
 
-    cdef int take_in(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil:
+    cdef int observe(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil:
         """Record one more word, as the model sees its characters, and its tag."""
         cdef uint64_t bit = <uint64_t> 1 << (tag % BITS)
         cdef Py_ssize_t block = tag // BITS
@@ -510,7 +510,7 @@ cdef class GrowingRecords(TagRecords):
         cdef uint32_t[::1] characters = atoms.symbols(word, 0)[0].astype(np.uint32)
         if not 0 <= tag < self.n_tags:
             raise ValueError(f"there is no tag {tag}")
-        self.take_in(&characters[0], characters.shape[0], tag)
+        self.observe(&characters[0], characters.shape[0], tag)
 
 
 cdef object _copied(const void* values, Py_ssize_t n, dtype):

@@ -177,7 +177,7 @@ cdef class WordTreeTransitions(WordTransitions):
             raise ValueError(f"there cannot be {n_labels:,} labels of arcs; 10,000 is the limit")
         self.n_labels = n_labels
         self.many_roots = many_roots
-        self.in_step = False
+        self.slots.in_step = False
         self.static_oracle = True
         self.state_size = sizeof(WordTreeState)
         self._first_atom = len(self.atoms)

@@ -94,7 +94,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil
-    cdef int release(self) except -1 nogil
+    cdef int unload(self) except -1 nogil
     cdef bint _is_one_run(self, const uint32_t* pair) noexcept nogil
     cdef int _fill(
         self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last

@@ -176,11 +176,13 @@ cdef class WordTransitions(TransitionSystem):
         self._run_table = run_table()
         runs = self._run_table
         self._runs = &runs[0]
-        self.has_unpruned_slots = by_words
-        self.ranks_apart = by_words and n_tags > 1
-        # The end of a word, without a tag of the next one.
-        self.ranking_action = START + n_tags
-        self.in_step = not by_words
+        self.slots.in_step = not by_words
+        if by_words:
+            # Words that are not complete do not compete.
+            self.slots.period = n_tags + 1
+        if by_words and n_tags > 1:
+            # The end of a word, without a tag of the next one.
+            self.slots.ranking_action = START + n_tags
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
         # Without types their atoms stay, and are null.
@@ -227,10 +229,11 @@ cdef class WordTransitions(TransitionSystem):
         self._known_tags = NULL
         self._listed = NULL
         self._bonuses = NULL
+        self.slots.alike = True
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
-    cdef int release(self) except -1 nogil:
+    cdef int unload(self) except -1 nogil:
         return self.load(NULL, 0, NULL)
 
     cdef int _fill(
@@ -282,7 +285,7 @@ cdef class WordTransitions(TransitionSystem):
                 self._run_constraints[i] = (
                     CONTINUES_WORD if i > begin and self._is_one_run(block + i) else FREE
                 )
-        self.hold_to(NULL)
+        self.constrain(NULL)
         self._listed = NULL
         self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
@@ -297,7 +300,7 @@ cdef class WordTransitions(TransitionSystem):
             self._any_hidden = self._hidden[last] > 0
         return 0
 
-    cdef int take_in(
+    cdef int observe_gold(
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil:
@@ -325,11 +328,11 @@ cdef class WordTransitions(TransitionSystem):
                     end += 1
             # Of a part that begins within a word, and of a word whose tag is not known, nothing is.
             if 0 <= tag < self.n_tags:
-                self._growing.take_in(self._characters + i, end - i, tag)
+                self._growing.observe(self._characters + i, end - i, tag)
             i = end
         return 0
 
-    cdef void hold_to(self, const void* known) noexcept nogil:
+    cdef void constrain(self, const void* known) noexcept nogil:
         # As `compile_partial` has laid it out: tags, then constraints.
         self._known_tags = <const int32_t*> known
         self._constraints = self._run_constraints if self._has_runs else NULL
@@ -701,8 +704,6 @@ cdef class WordTransitions(TransitionSystem):
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef Py_ssize_t consumed = at.position - self._begin
-        if not self.by_words:
-            return consumed + 1
         if action == START + self.n_tags or (
             at.position + 1 == self._end and self._end < self._n
         ):
@@ -713,16 +714,6 @@ cdef class WordTransitions(TransitionSystem):
             return (consumed + 1) * (self.n_tags + 1)
         return consumed * (self.n_tags + 1) + action
 
-    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil:
-        # Words that are not complete do not compete.
-        return slot % (self.n_tags + 1) == 0 and slot < self.n_slots() - 1
-
-    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil:
-        return not self.is_unpruned(slot) and slot < self.n_slots() - 1
-
-    cdef bint ranks_alike(self) noexcept nogil:
-        return self._listed == NULL and self._bonuses == NULL and self.guide.allowed == NULL
-
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef int32_t view[7]
@@ -730,7 +721,7 @@ cdef class WordTransitions(TransitionSystem):
             view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0, 0]
         else:
             view = [at.position, at.first0, action - START, at.tag0, 0, 0, 0]
-            if self.ranks_apart:
+            if self.slots.ranking_action >= 0:
                 # The score of the next tag, which the rank is without, depends on it.
                 view[6] = at.tag1
         # Templates see the tags of two words, the current one included.
@@ -1011,6 +1002,7 @@ cdef class WordDecoder(TextDecoder):
         )
         self.system._listed = self.listed
         self.system._bonuses = self.bonuses
+        self.system.slots.alike = self.listed == NULL and self.guide is None
         self.system.has_external_score = self.bonuses != NULL or (
             self.guide is not None and self.guide.adds_scores
         )
@@ -1057,7 +1049,7 @@ cdef class WordDecoder(TextDecoder):
         finally:
             # Whatever has failed, the next sentence is pruned again.
             self.system.prune = prune
-            self.system.release()
+            self.system.unload()
         return first
 
     cdef double _take(self, Py_ssize_t item) except? -1 nogil:
@@ -1164,7 +1156,7 @@ cdef class WordDecoder(TextDecoder):
             self.system._bonuses = NULL
             others = visited_states(self.system, actions)
         finally:
-            self.system.release()
+            self.system.unload()
         parts = [
             {action: total - other.external.get(action, 0.0)
              for action, total in state.external.items()}

@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.margins import tag_margins
-from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
+from spacy_structreg.estimators.tokenizer_model import TaggingModel
 from spacy_structreg.pipeline.analyses import VisibleText
-from spacy_structreg.pipeline.component import N_THREADS
-from spacy_structreg.pipeline.joint.joint_scorer import score_joint
-from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer
+from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer, tokenizer_factory
+from spacy_structreg.pipeline.tokenizer_tasks import score_joint
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
-
-
-def create_joint_tagger(
-    model: TokenizerModel,
-    n_threads: int = N_THREADS,
-    alternatives: int = 0,
-    confidence: bool = False,
-    extension_prefix: str = "",
-) -> Callable[[Language], JointTagger]:
-    """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
-
-    model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
-    n_threads: how many threads decode side by side in streams; Docs do not depend on it.
-    alternatives: how many of the best analyses are kept on the Doc; 0 for none.
-    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
-    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
-    Raises ValueError for a model that does not tag.
-    """
-    if not isinstance(model, TaggingModel):
-        raise ValueError(
-            f"{JointTagger.NAME} needs a model that tags, such as "
-            "spacy_structreg.CharacterJointTagger.v1; the model of the config finds words alone: "
-            "choose another one, or set [nlp.tokenizer] @tokenizers to "
-            "'spacy_structreg.Segmenter.v1'"
-        )
-    return JointTagger.factory(
-        model,
-        n_threads=n_threads,
-        alternatives=alternatives,
-        confidence=confidence,
-        extension_prefix=extension_prefix,
-    )
 
 
 class JointTagger(ModelTokenizer[TaggingModel]):
@@ -62,6 +28,13 @@ class JointTagger(ModelTokenizer[TaggingModel]):
 
     NAME = "spacy_structreg.JointTagger.v1"
     TASK = "joint"
+    NEEDS = TaggingModel
+    WRONG_MODEL = (
+        "spacy_structreg.JointTagger.v1 needs a model that tags, such as "
+        "spacy_structreg.CharacterJointTagger.v1; the model of the config finds words alone: "
+        "choose another one, or set [nlp.tokenizer] @tokenizers to "
+        "'spacy_structreg.Segmenter.v1'"
+    )
     MARGINS = ("boundaries", "words", "tags")
     WRITES: ClassVar[tuple[str, ...]] = ("tags", "sentences")
 
@@ -121,3 +94,6 @@ class JointTagger(ModelTokenizer[TaggingModel]):
                 [numbers[tokens[i].tag_] for i in asked],
             )
         self._keep_margins(doc, "tags", visible.spread(doc, margins))
+
+
+create_joint_tagger = tokenizer_factory(JointTagger)

@@ -1,4 +1,4 @@
-"""Figures of labeled spans (named entities, chunks), as the scorer of the CoNLL tasks counts them.
+"""Figures of labels, and of labeled spans (named entities, chunks) as in the CoNLL tasks.
 
 A predicted span is right when a gold span has the same first token, last token and label (Tjong Kim
 Sang and Buchholz 2000, "Introduction to the CoNLL-2000 shared task: chunking", section 4; the
@@ -8,86 +8,50 @@ script `conlleval`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 from spacy_structreg.corpora.labeling import BIO, OUTSIDE, Place, Span, join_places, split_label
-from spacy_structreg.metrics.segmentation import paired, ratio
+from spacy_structreg.metrics.figures import Figure, FigureTable, Scores, counts_of_labels
+from spacy_structreg.metrics.segmentation import paired
 
 __all__ = [
-    "SpanCounts",
+    "LABEL_FIGURES",
+    "SPAN_FIGURES",
     "SpanScorer",
-    "SpanScores",
+    "score_labels",
     "score_spans",
 ]
 
 
-@dataclass(frozen=True)
-class SpanCounts:
-    """Counts of spans, and the figures that follow from them, as fractions of 1.
+_LABEL_ACC: Final = "share of given words with the right label"
 
-    gold, predicted, correct: spans in the gold labels, in the prediction, and in both.
+SPAN_FIGURES: Final = FigureTable(
+    (
+        Figure("ents_p", "correct", "predicted", "precision of entities, or spans"),
+        Figure("ents_r", "correct", "gold", "recall of entities, or spans"),
+        Figure(
+            "ents_f",
+            "correct",
+            ("gold", "predicted"),
+            "F of entities, or spans: with the same characters and label",
+        ),
+        Figure("label_acc", "correct_tokens", "tokens", _LABEL_ACC),
+    ),
+    main=("ents_f",),
+    per_type="ents_per_type",
+)
+"""Figures of spans. Counts: gold, predicted, correct: spans in the gold labels, in the prediction,
+and in both. tokens, correct_tokens: all tokens, and those whose predicted label is the gold one.
+By label: its spans.
+"""
 
-    A figure is None where its denominator is 0.
-    """
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def ents_p(self) -> float | None:
-        """Precision: correct / predicted spans."""
-        return ratio(self.correct, self.predicted)
-
-    @property
-    def ents_r(self) -> float | None:
-        """Recall: correct / gold spans."""
-        return ratio(self.correct, self.gold)
-
-    @property
-    def ents_f(self) -> float | None:
-        """Harmonic mean of precision and recall; 0 when no span is right."""
-        return ratio(2 * self.correct, self.gold + self.predicted)
-
-    def as_prf(self) -> dict[str, float | None]:
-        """The three figures under the keys p, r and f, as spaCy reports them of each label."""
-        return {"p": self.ents_p, "r": self.ents_r, "f": self.ents_f}
-
-
-@dataclass(frozen=True)
-class SpanScores(SpanCounts):
-    """Counts of spans and tokens, and the figures that follow from them, as fractions of 1.
-
-    tokens, correct_tokens: all tokens, and those whose predicted label is the gold one.
-    by_label: the counts of the spans of each label, sorted by label.
-
-    A figure is None where its denominator is 0.
-    """
-
-    tokens: int = field(kw_only=True)
-    correct_tokens: int = field(kw_only=True)
-    by_label: Mapping[str, SpanCounts] = field(kw_only=True)
-
-    @property
-    def label_acc(self) -> float | None:
-        """Tokens with the right label / tokens."""
-        return ratio(self.correct_tokens, self.tokens)
-
-    @property
-    def ents_per_type(self) -> dict[str, dict[str, float | None]]:
-        """Precision, recall and F of the spans of each label, under the keys p, r and f."""
-        return {label: counts.as_prf() for label, counts in self.by_label.items()}
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The four figures of all spans under the keys that all reports of the package use."""
-        return {
-            "ents_p": self.ents_p,
-            "ents_r": self.ents_r,
-            "ents_f": self.ents_f,
-            "label_acc": self.label_acc,
-        }
+LABEL_FIGURES: Final = FigureTable(
+    (Figure("label_acc", "correct", "total", _LABEL_ACC),), main=("label_acc",)
+)
+"""The share of labels that are right. Counts: total, correct: labels in all, and those predicted as
+they are in the gold corpus. By label: gold, predicted and correct ones.
+"""
 
 
 class SpanScorer:
@@ -144,26 +108,20 @@ class SpanScorer:
         self._correct_tokens += sum(x == y for x, y in tokens)
         self._sentences += 1
 
-    def scores(self) -> SpanScores:
+    def scores(self) -> Scores:
         """The counts and figures of all sentences added so far."""
-        return SpanScores(
-            gold=self._gold.total(),
-            predicted=self._predicted.total(),
-            correct=self._correct.total(),
-            tokens=self._tokens,
-            correct_tokens=self._correct_tokens,
-            by_label=MappingProxyType(
-                {
-                    label: SpanCounts(
-                        self._gold[label], self._predicted[label], self._correct[label]
-                    )
-                    for label in sorted({*self._gold, *self._predicted})
-                }
-            ),
-        )
+        counts = {
+            "gold": self._gold.total(),
+            "predicted": self._predicted.total(),
+            "correct": self._correct.total(),
+            "tokens": self._tokens,
+            "correct_tokens": self._correct_tokens,
+        }
+        by_label = counts_of_labels(self._gold, self._predicted, self._correct)
+        return Scores(SPAN_FIGURES, counts, by_label)
 
 
-def score_spans(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> SpanScores:
+def score_spans(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> Scores:
     """The scores of predicted against gold sentences, each a list of labels in BIO.
 
     Raises ValueError as `SpanScorer.add`, and when the numbers of sentences differ.
@@ -183,3 +141,24 @@ def _places(spans: Iterable[Span], n: int) -> list[Place]:
             places[i] = ("B" if i == begin else "I", label)
         last_end = max(end, last_end)
     return places
+
+
+def score_labels(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> Scores:
+    """The scores of predicted against gold sequences, each a list of labels.
+
+    Raises ValueError when the numbers of sequences, or of labels in one, differ.
+    """
+    expected: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for number, (wanted, given) in enumerate(paired(gold, predicted)):
+        if len(wanted) != len(given):
+            raise ValueError(
+                f"sequence {number}: {len(given)} predicted labels for {len(wanted)} items; "
+                "predict one for each item"
+            )
+        expected.update(wanted)
+        found.update(given)
+        right.update(x for x, y in zip(wanted, given, strict=True) if x == y)
+    counts = {"total": expected.total(), "correct": right.total()}
+    return Scores(LABEL_FIGURES, counts, counts_of_labels(expected, found, right))

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from spacy_structreg.pipeline.constituents.constituency_documents import SPANS_KEY
+from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 
 _NOTHING: Final = "_"
 

@@ -241,13 +241,11 @@ def _place(attribute: str, spans_key: str) -> str:
     return ENTS if attribute == ENTS else f"spans[{spans_key!r}]"
 
 
-def check_attribute(attribute: Any, pipe: str) -> None:
+def check_attribute(attribute: str) -> None:
     """Raise ValueError for what is no attribute that a pipe could write."""
     known = (ENTS, SPANS, *ATTRIBUTES)
-    if not isinstance(attribute, str) or (
-        attribute not in known and extension_of(attribute) is None
-    ):
+    if attribute not in known and extension_of(attribute) is None:
         raise ValueError(
-            f"attribute of the pipe {pipe!r} is {attribute!r}; choose {', '.join(known)}, or an "
+            f"attribute is {attribute!r}; choose {', '.join(known)}, or an "
             "extension of tokens, as in '_.chunk'"
         )

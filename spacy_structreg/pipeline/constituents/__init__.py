@@ -1,1 +1,0 @@
-"""The component that finds constituents."""

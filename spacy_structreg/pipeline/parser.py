@@ -1,0 +1,435 @@
+"""The pipe that parses dependencies, ``structreg_parser``, with its scorer, config and task.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.pipeline.analyses import AnalysisSettings
+from spacy_structreg.pipeline.component import (
+    component_factory,
+)
+from spacy_structreg.pipeline.documents import (
+    dependency_sentences,
+    gold_words,
+    is_tagged_throughout,
+    tagged_words,
+)
+from spacy_structreg.pipeline.task import (
+    TOKENIZER,
+    ConfigParts,
+    ConfigRequest,
+    ConfigTemplate,
+    DrawnTask,
+    Given,
+    Pairs,
+    Picture,
+    ScoreSettings,
+    Style,
+    TaskPart,
+    pipes_writing,
+)
+from spacy_structreg.pipeline.tree_pipe import (
+    ROOT_LABEL,
+    SPACE_LABEL,
+    TreePipe,
+    TreePipeSettings,
+    write_heads,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.metrics.figures import Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(TreePipeSettings, AnalysisSettings):
+    """Settings of the parser."""
+
+    overwrite: bool | Literal["labels"] = setting(
+        True,
+        "Whether what is parsed already is parsed anew; false keeps heads and labels that are "
+        'there, and finds the others to fit them; "labels" keeps heads, and finds all labels.',
+    )
+
+
+class StructregParser(TreePipe):
+    """Sets heads, labels and the starts of sentences, from words and their tags.
+
+    A sentence starts at the leftmost word of its tree. The model learns from the trees of the
+    reference, sentence by sentence, with the tags of the predicted side, as it will see them; a
+    sentence is left out if it has other words there. White space hangs on the token before it,
+    with the label ``dep``. Until the model is trained nothing is written.
+    Parameters and errors are those of `EstimatorPipe`; in prediction, ValueError where no
+    projective tree with one root has the heads and labels that stay.
+    """
+
+    TASK = "dependencies"
+    MARGINS = ("heads",)
+    ALTERNATIVES = "heads"
+    FACTORY = "structreg_parser"
+    ARCHITECTURE = "spacy_structreg.DependencyParser.v1"
+    SCORER = "spacy_structreg.parsing_scorer.v1"
+    SETTINGS: ClassVar[type[ParserSettings]] = ParserSettings
+
+    settings: ParserSettings
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def _predict(self, docs: list[Doc]) -> list[Parse]:
+        """The trees of each Doc, as one.
+
+        Heads are indices of tokens of the Doc, `ROOT` for a root.
+        """
+        spans = [list(self._spans(doc)) for doc in docs]
+        parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
+        found = self.estimator.predict_stream(
+            [
+                (words[start:end], tags[start:end])
+                for (words, tags), of_doc in zip(
+                    map(self._words_and_tags, docs), spans, strict=True
+                )
+                for start, end in of_doc
+            ],
+            given=None
+            if self.settings.overwrite is True
+            else (self._given(*part) for part in parts),
+        )
+        trees: list[Parse] = []
+        for of_doc in spans:
+            heads: list[int] = []
+            labels: list[str] = []
+            for start, _ in of_doc:
+                tree = next(found)
+                heads += (ROOT if head == ROOT else start + head for head in tree.heads)
+                labels += tree.labels
+            trees.append(Parse(tuple(heads), tuple(labels)))
+        return trees
+
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        words, tags = self._words_and_tags(doc)
+        return ((words[start:end], tags[start:end]) for start, end in self._spans(doc))
+
+    def _keep_analyses(self, doc: Doc, predicted: Parse) -> None:
+        parts = []
+        for (start, end), sentence in zip(self._spans(doc), self._sentences_of(doc), strict=True):
+            found = self.estimator.nbest(*sentence, self.n_asked)
+            heads = predicted.heads[start:end]
+            decided = [i if head == ROOT else head for i, head in enumerate(heads, start)]
+            parts.append((start, end, [_placed(start, *each) for each in found], decided))
+        self._keep_parts(doc, "heads", parts, lambda item: item[0])
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Parse | None]) -> None:
+        """Write the trees of each Doc. scores: from `predict`.
+
+        A root that the model has no name for is called ``ROOT``, as spaCy's are.
+        """
+        from spacy_structreg.estimators.dependencies.dependency_parser import UNLABELED
+
+        unnamed = ("",) if self.estimator.labeled else ("", UNLABELED)
+        for doc, trees in zip(docs, scores, strict=True):
+            if trees is None or not len(doc):
+                continue
+            labels = [
+                ROOT_LABEL if head == ROOT and label in unnamed else label or SPACE_LABEL
+                for head, label in zip(trees.heads, trees.labels, strict=True)
+            ]
+            write_heads(doc, trees.heads, labels)
+
+    def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
+        for token in doc:
+            if token.has_head():
+                yield min(token.i, token.head.i), max(token.i, token.head.i)
+
+    def _given(self, doc: Doc, start: int, end: int) -> tuple[list[int | None], list[str | None]]:
+        """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
+        heads: list[int | None] = []
+        labels: list[str | None] = []
+        for token in doc[start:end]:
+            head = token.head.i if token.has_head() else -1
+            known = start <= head < end
+            heads.append((ROOT if head == token.i else head - start) if known else None)
+            labels.append(token.dep_ if known and not self.settings.overwrite else None)
+        return heads, labels
+
+    # Training ------------------------------------------------------------------------------------
+
+    def _gold_sentences(
+        self, doc: Doc, tags: Sequence[str]
+    ) -> Iterator[tuple[int, Sentence | None]]:
+        for sentence in dependency_sentences(doc, tags=tags):
+            has_any = any(head is not None for head in sentence.heads)
+            yield len(sentence.words), sentence if has_any else None
+
+    def _left_out(self) -> str:
+        return "have no heads, or not the words that are predicted,"
+
+
+def _placed(start: int, score: float, tree: Parse) -> tuple[float, list[tuple[int, str]]]:
+    """A tree as (head, label) pairs, heads as places in the Doc; a root is its own head."""
+    heads = (i if head == ROOT else start + head for i, head in enumerate(tree.heads, start))
+    return score, list(zip(heads, tree.labels, strict=True))
+
+
+create_parser = component_factory(
+    StructregParser,
+    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
+    # One of them has a value: dep_las on gold words, las_f on words of the pipeline's own.
+    score_weights={
+        **{"dep_las": 1.0, "las_f": 1.0, "dep_uas": 0.0, "uas_f": 0.0},
+        "dep_las_per_type": None,
+    },
+)
+
+
+# Scorer -------------------------------------------------------------------------------------------
+
+
+OF_WORDS: Final = ("dep_uas", "dep_las", "dep_root", "dep_complete")
+OF_TEXT: Final = ("uas_f", "las_f")
+NO_PUNCTUATION: Final = "_nopunct"
+
+
+def make_parsing_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer ``spacy_structreg.parsing_scorer.v1``."""
+    return score_parsing
+
+
+def score_parsing(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    """Score the trees of Docs, as fractions of 1 (`metrics.dependencies`).
+
+    If all words are those of the reference: ``dep_uas``, ``dep_las``, ``dep_root`` and
+    ``dep_complete``, each also without punctuation (``_nopunct``), and ``dep_las_per_type``; words
+    whose gold head is not known do not count. If not: ``tag_f``, ``uas_f`` and ``las_f``, F of
+    words that have their place and their tag, head, or head and label right, in Docs whose gold
+    heads are all known; ``tag_f`` is there only if their gold tags are, too. The other figures are
+    None, so that none stands for another.
+    """
+    pairs = [(example.reference, example.predicted) for example in examples]
+    names = [name + end for name in (*OF_WORDS, *OF_TEXT) for end in ("", NO_PUNCTUATION)]
+    figures: dict[str, Any] = {**dict.fromkeys(names), "dep_las_per_type": None}
+    if all(gold_words(reference) == gold_words(predicted) for reference, predicted in pairs):
+        scores = score_trees(pairs)
+        found = scores.as_dict()
+        if scores.by_label:
+            figures |= scores.per_type()
+    else:
+        found = score_parsed_texts(pairs)
+        if "tag_f" in found:
+            figures["tag_f"] = None
+    return figures | {name: found[name] for name in figures.keys() & found.keys()}
+
+
+def score_parsed_texts(pairs: Iterable[tuple[Doc, Doc]]) -> dict[str, Any]:
+    """The figures of texts that `score_parsing` gives, whether or not words are those of the gold.
+
+    pairs: reference and prediction; those without all gold heads, or of other texts, do not count.
+    """
+    complete = [pair for pair in pairs if _is_complete(*pair)]
+    tagged = all(tag for reference, _ in complete for _, tag in tagged_words(reference))
+    found = score_texts(complete, tagged=tagged).as_dict()
+    names = [name + end for name in OF_TEXT for end in ("", NO_PUNCTUATION)]
+    return {name: found[name] for name in (["tag_f"] if tagged else []) + names}
+
+
+def score_trees(
+    pairs: Iterable[tuple[Doc, Doc]], *, punctuation: AbstractSet[str] | None = None
+) -> Scores:
+    """The scores of predicted Docs against references of the same words.
+
+    pairs: reference and prediction. Sentences are those of the reference; a predicted head in
+    another one is wrong. punctuation: as of `ParsingScorer`.
+    Raises ValueError if there are other words.
+    """
+
+    from spacy_structreg.metrics.dependencies import ParsingScorer
+
+    scorer = ParsingScorer(punctuation)
+    for reference, predicted in pairs:
+        gold = dependency_sentences(reference)
+        lengths = [len(sentence.words) for sentence in gold]
+        found = dependency_sentences(predicted, lengths)
+        for wanted, tree in zip(gold, found, strict=True):
+            scorer.add(wanted, tree)
+    return scorer.scores()
+
+
+def score_texts(
+    pairs: Iterable[tuple[Doc, Doc]],
+    vocabulary: AbstractSet[str] | None = None,
+    *,
+    tagged: bool = True,
+    punctuation: AbstractSet[str] | None = None,
+) -> Scores:
+    """The scores of predicted Docs against references of the same text.
+
+    pairs: reference and prediction. vocabulary: the words of the training corpus. tagged: whether
+    tags are looked at; if not, any tag counts as right. punctuation: as of `TextParsingScorer`.
+    Raises ValueError as `TextParsingScorer.add`.
+    """
+
+    from spacy_structreg.metrics.dependencies import TextParsingScorer
+
+    scorer = TextParsingScorer(vocabulary, punctuation=punctuation)
+    for pair in pairs:
+        gold, found = map(dependency_sentences, pair)
+        if not tagged:
+            gold, found = _without_tags(gold), _without_tags(found)
+        scorer.add(gold, found)
+    return scorer.scores()
+
+
+def _is_complete(reference: Doc, predicted: Doc) -> bool:
+    """True if a reference has all heads, and the text of the prediction."""
+    return "".join(gold_words(reference)) == "".join(gold_words(predicted)) and all(
+        head is not None for sentence in dependency_sentences(reference) for head in sentence.heads
+    )
+
+
+def _without_tags(sentences: Iterable[Sentence]) -> list[Sentence]:
+    return [replace(each, tags=("_",) * len(each.words)) for each in sentences]
+
+
+# Config and task ----------------------------------------------------------------------------------
+
+
+def parser_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a dependency parser."""
+    from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+    from spacy_structreg.pipeline.setting_texts import config_block
+    from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
+
+    return tag_reading_parts(
+        request,
+        name="parser",
+        title="a dependency parser",
+        noun="parser",
+        component=StructregParser,
+        model=config_block("components.parser.model", DependencyParser),
+        scores={
+            "dep_las": 1.0,
+            "dep_uas": 0.0,
+            "las_f": None,
+            "uas_f": None,
+            "dep_las_per_type": None,
+        },
+        about_scores="the share of words with the right head and label",
+    )
+
+
+def joint_parser_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a tokenizer that parses its words. Raises as `with_tag_map`."""
+    from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
+    from spacy_structreg.pipeline.tokenizer_tasks import tokenizer_parts, with_tag_map
+
+    parts = tokenizer_parts(
+        WordJointParser,
+        title="a tokenizer that finds words, their tags and dependency trees",
+        tokenizer="spacy_structreg.JointParser.v1",
+        factory="structreg_joint_parser",
+        about_scores="F of words that are right with their head and label",
+    )
+    return with_tag_map(parts, request)
+
+
+class Dependencies(DrawnTask):
+    """Heads of words and their labels, found by a pipe."""
+
+    stem = "dependencies"
+    order = 3
+    predicts = "heads"
+    verb = "parses"
+    noun = "parser"
+    missing = "head"
+    reads_tags = True
+    of_trees = True
+    given_sentences = True
+    supersedes = ("joint",)
+    draw_order = 1
+    styles: ClassVar = {"dep": Style("a dependency tree, as arcs above the words", heads="always")}
+    templates = (
+        ConfigTemplate(
+            "parse",
+            "a pipe that finds heads of tagged words",
+            parser_parts,
+            tags="some",
+            gold="a tree",
+        ),
+        ConfigTemplate(
+            "joint-parse",
+            "a tokenizer that tags and parses its words",
+            joint_parser_parts,
+            takes_base=False,
+            tags="some",
+            gold="a tree",
+        ),
+    )
+
+    def parts(self, nlp: Language) -> list[str]:
+        """The tokenizer, if it parses, and all pipes that write heads and their labels."""
+        tokenizer = [TOKENIZER] if getattr(nlp.tokenizer, "TASK", None) == self.stem else []
+        return tokenizer + [
+            name
+            for name, pipe in nlp.pipeline
+            if "token.dep" in nlp.get_pipe_meta(name).assigns
+            # Pipes that find constituents write heads if they are told to.
+            and getattr(pipe, "dependencies", "parser") is not None
+        ]
+
+    def has_gold(self, doc: Doc) -> bool:
+        """True if a word has a head."""
+        return bool(doc.has_annotation("DEP"))
+
+    def scored_parts(
+        self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
+    ) -> list[str]:
+        """As of other tasks; on text if words are tagged too, in the corpus and by the pipeline."""
+        if not given.words:
+            ours = hasattr(nlp.tokenizer, "with_estimator")
+            tags = hasattr(nlp.tokenizer, "tagged_words") or pipes_writing(nlp, "tag")
+            if not (alone or ours) or not tags:
+                return []
+            gold = [doc for doc in gold if is_tagged_throughout(doc) and is_parsed_throughout(doc)]
+        found = super().scored_parts(nlp, gold, given)
+        # A tokenizer parses the words that it finds itself.
+        return [name for name in found if name != TOKENIZER] if given.words else found
+
+    def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
+        """Attachment scores of gold words, or F of words, tags and heads of raw text."""
+        if settings.given.words:
+            return score_trees(pairs, punctuation=settings.punctuation)
+        return score_texts(pairs, settings.vocabulary, punctuation=settings.punctuation)
+
+    def draw(
+        self, doc: Doc, style: str, lengths: Sequence[int] | None, part: TaskPart | None, **how: Any
+    ) -> list[Picture]:
+        """Draw the sentences in which a head is known."""
+        from spacy_structreg.corpora.drawing import dependency_svg
+
+        wanted = how.get("wanted")
+        pictures: list[Picture] = []
+        for number, tree in enumerate(dependency_sentences(doc, lengths)):
+            is_drawn = wanted is None or number in wanted
+            has_heads = any(head is not None for head in tree.heads)
+            drawn = dependency_svg(tree) if is_drawn and has_heads else None
+            pictures.append((len(tree.words), drawn))
+        return pictures
+
+
+def is_parsed_throughout(doc: Doc) -> bool:
+    """True if all words of a Doc have heads."""
+    return all(None not in sentence.heads for sentence in dependency_sentences(doc))
+
+
+DEPENDENCIES: Final = Dependencies()

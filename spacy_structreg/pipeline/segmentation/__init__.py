@@ -1,1 +1,0 @@
-"""The tokenizer that finds words."""
