@@ -78,7 +78,7 @@ def build(project: Path, last: str) -> None:
     with (
         working_dir(project) as folder,
         ThreadPoolExecutor(JOBS) as pool,
-        tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {postfix}") as bar,
+        tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {desc}") as bar,
     ):
         start = perf_counter()
         while waiting or running:
@@ -102,7 +102,7 @@ def build(project: Path, last: str) -> None:
                 seconds[name] = max(SECONDS[name] - (now - began[name]), 1.0)
             left = longest_chain([*running.values(), *waiting], waits_for, seconds)
             bar.n = (now - start) / (now - start + left) if left else 1.0
-            bar.set_postfix_str(f"about {left // 60:.0f} min {left % 60:02.0f} s left")
+            bar.set_description_str(f"about {left // 60:.0f} min {left % 60:02.0f} s left")
 
 
 def main(arguments: list[str] | None = None) -> int:
