@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
@@ -31,26 +31,13 @@ ROOT_CATEGORY = "ROOT"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Constituent:
-    """A phrase over the words from `begin` to before `end`, whose head is the word `head`.
-
-    Raises ValueError for an empty label, for a phrase without words, and for a head outside of it.
-    """
+class Constituent(NamedTuple):
+    """A phrase over the words from `begin` to before `end`, whose head is the word `head`."""
 
     label: str
     begin: int
     end: int
     head: int
-
-    def __post_init__(self) -> None:
-        if not self.label:
-            raise ValueError("a constituent has no label")
-        if not 0 <= self.begin <= self.head < self.end:
-            raise ValueError(
-                f"{self.label} over the words {self.begin} to before {self.end} cannot be headed "
-                f"by word {self.head}"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +50,9 @@ class ConstituencySentence:
     relations: of each word to its head, by `HeadRules.relations`; none if they are not known.
 
     Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
-    numbers of words, tags and relations that differ, and for constituents that make no tree, or
-    whose heads are not those of one of their parts; and for a string instead of words or tags.
+    numbers of words, tags and relations that differ, for constituents without label or words, with
+    a head outside of them, or that make no tree, or whose heads are not those of one of their
+    parts; and for a string instead of words or tags.
     """
 
     words: tuple[str, ...]
@@ -97,8 +85,29 @@ class ConstituencySentence:
         for constituent, parent in zip(self.constituents, self.parents(), strict=True):
             self._check(constituent, None if parent is None else self.constituents[parent])
 
+    @classmethod
+    def built(
+        cls, words: tuple[str, ...], tags: tuple[str, ...], constituents: tuple[Constituent, ...]
+    ) -> ConstituencySentence:
+        """A tree that a parser has built, which is not checked again."""
+        tree = object.__new__(cls)
+        for name, value in (
+            ("words", words),
+            ("tags", tags),
+            ("constituents", constituents),
+            ("relations", ()),
+        ):
+            object.__setattr__(tree, name, value)
+        return tree
+
     def _check(self, constituent: Constituent, above: Constituent | None) -> None:
         """See that a constituent is a part of the one above it, or covers all if there is none."""
+        if not constituent.label:
+            raise ValueError(f"{self._name()}: a constituent has no label")
+        if not 0 <= constituent.begin <= constituent.head < constituent.end:
+            raise ValueError(
+                f"{self._name()}: {_shown(constituent)} cannot be headed by word {constituent.head}"
+            )
         if above is None:
             if (constituent.begin, constituent.end) == (0, len(self.words)):
                 return
@@ -141,19 +150,24 @@ class ConstituencySentence:
 
     def heads(self) -> tuple[int, ...]:
         """The head of each word by those of the constituents: `ROOT` for that of the sentence."""
-        heads = [ROOT] * len(self.words)
-
-        def hang(phrase: Constituent, parts: list[int]) -> int:
-            for part in parts:
-                if part != phrase.head:
-                    heads[part] = phrase.head
-            return phrase.head
-
-        root = self.fold(range(len(self.words)), hang)
-        # Without constituents, white space hangs on the word.
-        return tuple(
-            root if head == ROOT and word != root else head for word, head in enumerate(heads)
-        )
+        word = len(self.words)
+        if not self.constituents:
+            # White space hangs on the word.
+            root = next((at for at, each in enumerate(self.words) if each.strip()), 0)
+            return tuple(ROOT if at == root else root for at in range(word))
+        heads = [ROOT] * word
+        # As `fold` has it, with the heads of parts for their values.
+        waiting: list[int] = []
+        for _, begin, end, head in reversed(self.constituents):
+            while word > begin:
+                word -= 1
+                waiting.append(word)
+            while waiting and waiting[-1] < end:
+                part = waiting.pop()
+                if part != head:
+                    heads[part] = head
+            waiting.append(head)
+        return tuple(heads)
 
     def with_heads(self, rules: HeadRules) -> ConstituencySentence:
         """The tree with heads by rules, without relations."""
@@ -161,7 +175,7 @@ class ConstituencySentence:
 
         def headed(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
             _, head = parts[rules.head(phrase.label, [label for label, _ in parts])]
-            found.append(replace(phrase, head=head))
+            found.append(phrase._replace(head=head))
             return phrase.label, head
 
         self.fold([(tag, word) for word, tag in enumerate(self.tags)], headed)

@@ -69,12 +69,15 @@ def is_projective(heads: Sequence[int | None]) -> bool:
     sentence among them; and where the head of a word is not known, no arc between words below it
     may span that word.
     """
-    arcs = [
-        (min(word, head), max(word, head)) for word, head in enumerate(heads) if head is not None
-    ]
     # From left to right, outer arcs first: those that are still open lie in one another.
+    arcs = [
+        (word, -head) if word < head else (head, -word)
+        for word, head in enumerate(heads)
+        if head is not None
+    ]
     open_ends: list[int] = []
-    for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
+    for left, inverse in sorted(arcs):
+        right = -inverse
         while open_ends and open_ends[-1] <= left:
             open_ends.pop()
         if open_ends and open_ends[-1] < right:

@@ -17,6 +17,8 @@ Kim Sang and Veenstra 1999, "Representing text chunks" (IOB2); Wang, Wang, Wager
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -102,6 +104,7 @@ def join_places(places: Iterable[Place]) -> list[Span]:
     return spans
 
 
+@lru_cache(1000)
 def place_of(label: str, scheme: Scheme) -> Place:
     """The place in a span of a token so labeled (B, I, E, S or O), and the label of the span.
 
@@ -125,7 +128,7 @@ def spans_of(labels: Sequence[str], scheme: Scheme = "bio") -> list[Span]:
 
     Raises ValueError for a label that is not of the scheme, and for an unknown scheme.
     """
-    return join_places(place_of(label, scheme) for label in labels)
+    return join_places(map(place_of, labels, repeat(scheme)))
 
 
 def labels_of(spans: Iterable[Span], n: int, scheme: Scheme = "bio") -> list[str]:

@@ -367,12 +367,12 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         n_threads: int,
         given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[str]]:
-        queries: Iterable[tuple[Sequence[Any], Given | None]] = (
-            ((items, None) for items in inputs) if given is None else with_given(inputs, given)
-        )
         return decoders.stream(
-            queries, _label, size=lambda query: WORD * self._extent(query[0]), n_threads=n_threads
+            with_given(inputs, given), _label, size=self._size_of, n_threads=n_threads
         )
+
+    def _size_of(self, query: tuple[Sequence[Any], Given | None]) -> int:
+        return WORD * self._extent(query[0])
 
     def _marginals_stream(
         self, inputs: Iterable[Sequence[Any]], n_threads: int
@@ -434,7 +434,9 @@ class Labeler(ChainEstimator[GoldT, Scores]):
 
         given: of each sequence, what `predict` takes.
         """
-        return list(self.predict_stream(sequences, given=given, n_threads=n_threads))
+        decoders = self._decoders()
+        queries = list(with_given(list(map(self._items, sequences)), given))
+        return decoders.batch(queries, _label, size=self._size_of, n_threads=n_threads)
 
     def predict_stream(
         self,

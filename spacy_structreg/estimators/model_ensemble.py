@@ -159,7 +159,8 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
     @property
     def is_trained(self) -> bool:
         """True if all models have weights to predict with."""
-        return all(model.is_trained for model in self.parts.values())
+        trained = [getattr(self, name).is_trained for name in self.PARTS]
+        return all(trained)
 
     @property
     def is_frozen(self) -> bool:
@@ -355,9 +356,11 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
         """Hook: the scores of what decoders predict for checked gold sentences."""
 
     def _decoders(self) -> DecoderPool[FinderT]:
-        self._check_source()
-        known = [*(model._decoders() for model in self.parts.values()), *self._tuned().values()]
-        if self._pool is None or any(a is not b for a, b in zip(self._pool[0], known, strict=True)):
+        if self._source is not None:
+            self._check_source()
+        known: list[Any] = [getattr(self, name)._decoders() for name in self.PARTS]
+        known += self._tuned().values()
+        if self._pool is None or self._pool[0] != known:
             self._pool = known, self._new_pool(self.tuned_weight)
         return self._pool[1]
 

@@ -17,6 +17,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    NamedTuple,
     Protocol,
     TypeAlias,
     TypedDict,
@@ -106,6 +107,23 @@ class LimitsOfPart(TypedDict):
 
 _NO_PLACES: Final = np.zeros((0, 3), dtype=np.int32)
 _NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
+
+
+class TextAnalysis(NamedTuple):
+    """What is found of a text, by numbers.
+
+    spans: begins and ends of words, int64 of shape (n_words, 2). ends: of sentences, as
+    `RawTextPredictor.sentence_ends` gives them. tags: numbers of `names`, int32 of shape
+    (n_words,), or None if words get no tags. heads: numbers of words, -1 for roots, int32 of the
+    same shape, or None if there are no trees. labels: of each word's arc, if there are trees.
+    """
+
+    spans: NDArray[np.int64]
+    ends: Sequence[int]
+    tags: NDArray[np.int32] | None = None
+    names: tuple[str, ...] = ()
+    heads: NDArray[np.int32] | None = None
+    labels: tuple[str, ...] = ()
 
 
 class WordFinder(Decoder, Protocol):
@@ -231,23 +249,29 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: Iterable[AnySpan] = (),
     ) -> NDArray[np.int64]:
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
-        with self._decoders().borrow() as decoder:
-            return self._spans(decoder, [checked_text(text)], compiled(user_words), list(spans))[0]
+        return self.analyze(text, user_words, spans=spans).spans
 
-    def predict_spans_stream(
+    def analyze(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> TextAnalysis:
+        """All that the model finds of a text, as arrays. As `predict`."""
+        words = compiled(user_words)
+        decode = partial(self._analyze, user_words=words, spans=list(spans))
+        return self._decoders().run(decode, [checked_text(text)])[0]
+
+    def analyze_stream(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-    ) -> Iterator[NDArray[np.int64]]:
-        """As `predict_spans`, for any number of texts in bounded memory, in their order."""
-        words = compiled(user_words)
-
-        def decode(decoder: FinderT, portion: list[str]) -> list[NDArray[np.int64]]:
-            spans, starts = self._spans(decoder, portion, words)
-            return [spans[first:last] for first, last in pairwise(starts.tolist())]
-
+    ) -> Iterator[TextAnalysis]:
+        """As `analyze`, for any number of texts in bounded memory, in their order."""
+        decode = partial(self._analyze, user_words=compiled(user_words))
         return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def predict_spans_batch(
@@ -415,6 +439,34 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         prefer(decoder, user_words)
         return decoder.spans(texts, ends, **limits)
 
+    def _analyze(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[TextAnalysis]:
+        found = list(map(self.sentence_ends, texts))
+        ends, limits = self._limited(texts, found, user_words, spans)
+        prefer(decoder, user_words)
+        return self._found(decoder, texts, found, ends, limits)
+
+    def _found(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        sentences: list[list[int]],
+        ends: list[list[int]],
+        limits: Limits,
+    ) -> list[TextAnalysis]:
+        """Hook: the analyses of texts. sentences: their ends; ends: those that decoders take."""
+        places, starts = decoder.spans(texts, ends, **limits)
+        bounds = starts.tolist()
+        return [
+            TextAnalysis(places[first:last], of_text)
+            for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
+        ]
+
     def _sentences(
         self,
         texts: list[str],
@@ -438,15 +490,25 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
         spans: of the text, if there is but one. No place lies across the end of a sentence.
         """
-        ends = list(map(self.sentence_ends, texts))
-        if not (user_words or spans or self.typed_runs):
-            return ends, _NO_LIMITS
+        return self._limited(texts, list(map(self.sentence_ends, texts)), user_words, spans)
+
+    def _limited(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan],
+    ) -> tuple[list[list[int]], Limits]:
+        """As `_parts`. sentences: the ends that `sentence_ends` gives, which stay as they are."""
+        ends = list(sentences)
         user_words = self.seen_words(user_words)
         found = list(map(user_words.look_up, texts)) if user_words else []
+        fixed, known = self._said_of_runs(texts)
+        if fixed is None and not (found or spans or any(known)):
+            return ends, _NO_LIMITS
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]
         favored = [(each.favored, each.bonuses) for each in found]
-        fixed, known = self._said_of_runs(texts)
         limits = span_limits(texts[0], spans) if spans else None
         if limits is not None:
             given = limits.constraints
@@ -639,32 +701,6 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         decode = partial(self._tag, user_words=words)
         return stream_texts(texts, self._decoders(), decode, n_threads)
 
-    def predict_tagged_spans(
-        self,
-        text: str,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Begins and ends of the words of a text, as `predict_spans`, and what tags they have.
-
-        The tags are numbers of `tags`: int32 of shape (n_words,).
-        """
-        words = compiled(user_words)
-        with self._decoders().borrow() as decoder:
-            return self._tagged_spans(decoder, [checked_text(text)], words, list(spans))[0]
-
-    def predict_tagged_spans_stream(
-        self,
-        texts: Iterable[str],
-        *,
-        n_threads: int = 1,
-        user_words: AnyWords | None = None,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """As `predict_tagged_spans`, for any number of texts in bounded memory, in their order."""
-        decode = partial(self._tagged_spans, user_words=compiled(user_words))
-        return stream_texts(texts, self._decoders(), decode, n_threads)
-
     def nbest(
         self,
         text: str,
@@ -704,18 +740,20 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits)
 
-    def _tagged_spans(
+    def _found(
         self,
         decoder: FinderT,
         texts: list[str],
-        user_words: CompiledWords | None = None,
-        spans: Sequence[AnySpan] = (),
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        ends, limits = self._sentences(texts, user_words, spans)
-        prefer(decoder, user_words)
-        found, starts, tags = decoder.tagged_spans(texts, ends, **limits)
-        bounds = pairwise(starts.tolist())
-        return [(found[first:last], tags[first:last]) for first, last in bounds]
+        sentences: list[list[int]],
+        ends: list[list[int]],
+        limits: Limits,
+    ) -> list[TextAnalysis]:
+        places, starts, tags = decoder.tagged_spans(texts, ends, **limits)
+        names, bounds = self._known_tags, starts.tolist()
+        return [
+            TextAnalysis(places[first:last], of_text, tags[first:last], names)
+            for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
+        ]
 
 
 class TaggerOfText(TaggedPredictor[FinderT]):

@@ -24,7 +24,8 @@ from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWord
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from spacy_structreg.estimators.joint.word_joint_parser import TreeSpans
+    from spacy_structreg.corpora.sentence import Sentence
+    from spacy_structreg.estimators.raw_text import TextAnalysis
 
 
 @runtime_checkable
@@ -80,21 +81,21 @@ class TokenizerModel(Protocol):
         user_words: AnyWords | None = None,
     ) -> Iterator[list[str]]: ...
 
-    def predict_spans(
+    def analyze(
         self,
         text: str,
         user_words: AnyWords | None = None,
         *,
         spans: Iterable[AnySpan] = (),
-    ) -> NDArray[np.int64]: ...
+    ) -> TextAnalysis: ...
 
-    def predict_spans_stream(
+    def analyze_stream(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-    ) -> Iterator[NDArray[np.int64]]: ...
+    ) -> Iterator[TextAnalysis]: ...
 
     def sentence_ends(self, text: str) -> list[int]: ...
 
@@ -168,22 +169,6 @@ class TaggingModel(TokenizerModel, Protocol):
         user_words: AnyWords | None = None,
     ) -> Iterator[list[tuple[str, str]]]: ...
 
-    def predict_tagged_spans(
-        self,
-        text: str,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-
-    def predict_tagged_spans_stream(
-        self,
-        texts: Iterable[str],
-        *,
-        n_threads: int = 1,
-        user_words: AnyWords | None = None,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]: ...
-
 
 @runtime_checkable
 class ParsingModel(TaggingModel, Protocol):
@@ -195,18 +180,10 @@ class ParsingModel(TaggingModel, Protocol):
     @property
     def many_roots(self) -> bool: ...
 
-    def predict_tree_spans(
+    def predict_trees(
         self,
         text: str,
         user_words: AnyWords | None = None,
         *,
         spans: Iterable[AnySpan] = (),
-    ) -> TreeSpans: ...
-
-    def predict_tree_spans_stream(
-        self,
-        texts: Iterable[str],
-        *,
-        n_threads: int = 1,
-        user_words: AnyWords | None = None,
-    ) -> Iterator[TreeSpans]: ...
+    ) -> Sentence | None: ...

@@ -146,7 +146,9 @@ class TreeParser(
 
         Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
         """
-        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
+        decoders = self._decoders()
+        queries = [self._query(*pair) for pair in with_given(sentences, given)]
+        return decoders.batch(queries, self._parse, size=_size, n_threads=n_threads)
 
     def predict_stream(
         self,
@@ -165,14 +167,12 @@ class TreeParser(
         decoders: DecoderPool[DecoderT],
         n_threads: int,
     ) -> Iterator[TreeT]:
-        queries = (
-            (self._query(sentence, None) for sentence in sentences)
-            if given is None
-            else (self._query(*pair) for pair in with_given(sentences, given))
-        )
-        return decoders.stream(
-            queries, self._parse, size=lambda query: WORD * len(query), n_threads=n_threads
-        )
+        queries = (self._query(*pair) for pair in with_given(sentences, given))
+        return decoders.stream(queries, self._parse, size=_size, n_threads=n_threads)
+
+
+def _size(query: Sized) -> int:
+    return WORD * len(query)
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ class Query:
             heads, numbers = _mirrored_heads(heads), numbers[::-1]
         # A model of nothing but roots has no labels of arcs. The number of the root is -1.
         names = (*(decoder.labels or ("",)), decoder.root_label)
-        labels = [names[number] for number in numbers]
+        labels = list(map(names.__getitem__, numbers))
         if len(self.places) < self.n_words:
             of_visible = dict(zip(self.places, labels, strict=True))
             labels = [of_visible.get(place, "") for place in range(self.n_words)]
@@ -189,6 +189,8 @@ def heads_of_all(heads: Sequence[int], places: Sequence[int], n_words: int) -> l
     places: of the visible words, whose heads are counted among them. White space becomes a child of
     the word before it, or of the first visible word; if none is visible, its first is the root.
     """
+    if len(places) == n_words:
+        return list(heads)
     found = [ROOT] * n_words
     first = places[0] if places else 0
     visible = set(places)

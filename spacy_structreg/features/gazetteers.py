@@ -159,10 +159,11 @@ class Gazetteers:
                         places[start][number] = "B"
                         for inside in range(start + 1, start + size):
                             places[inside][number] = "I"
-        return [
-            [f"{place}-{self.names[number]}" for number, place in sorted(found.items())]
-            for found in places
-        ]
+        matches: list[list[str]] = [[] for _ in places]
+        for match, found in zip(matches, places, strict=True):
+            for number, place in sorted(found.items()):
+                match.append(f"{place}-{self.names[number]}")
+        return matches
 
 
 def _gazetteers(lists: dict[str, list[str]], lower: bool, characters: bool) -> Gazetteers:

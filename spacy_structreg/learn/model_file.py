@@ -92,12 +92,9 @@ class SourceFile:
                 if mapped and state.st_size
                 else stream.read()
             )
+        # True if the contents lie in the file.
+        self.is_mapped = not isinstance(self.data, bytes)
         self._state = _state_of(state)
-
-    @property
-    def is_mapped(self) -> bool:
-        """True if the contents lie in the file."""
-        return not isinstance(self.data, bytes)
 
     @property
     def checksum(self) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import zip_longest
+from functools import partial
+from itertools import repeat, zip_longest
 from typing import Any, Final, Generic, TypeVar
 
 from spacy_structreg.learn.frozen_rows import FrozenRows
@@ -22,6 +23,8 @@ WORD: Final = 10
 PORTION: Final = 20_000
 """The number of characters that one thread takes at a time."""
 
+# So many sentences are not parted.
+_FEW: Final = 4
 # How many such portions wait for each thread.
 _AHEAD: Final = 2
 # Working memory for more characters than this is given back after use.
@@ -29,9 +32,22 @@ _KEPT: Final = 1_000_000
 
 
 def with_given(
+    sentences: Iterable[InputT], given: Iterable[GivenT | None] | None
+) -> Iterator[tuple[InputT, GivenT | None]]:
+    """Each sentence with what is given of it. Raises ValueError if one of the two ends first.
+
+    given: None if nothing is given of any.
+    """
+    if given is None:
+        return zip(sentences, repeat(None))
+    if isinstance(sentences, list) and isinstance(given, list) and len(sentences) == len(given):
+        return zip(sentences, given, strict=True)
+    return _paired(sentences, given)
+
+
+def _paired(
     sentences: Iterable[InputT], given: Iterable[GivenT]
 ) -> Iterator[tuple[InputT, GivenT]]:
-    """Each sentence with what is given of it. Raises ValueError if one of the two ends first."""
     end: Any = object()
     for number, (sentence, known) in enumerate(zip_longest(sentences, given, fillvalue=end)):
         if known is end:
@@ -95,6 +111,33 @@ class DecoderPool(Generic[DecoderT]):
         """Lend a decoder that nobody else uses, for a ``with`` block."""
         return _Loan(self)
 
+    def run(
+        self, decode: Callable[[DecoderT, list[InputT]], list[OutputT]], inputs: list[InputT]
+    ) -> list[OutputT]:
+        """The outputs of `decode` for inputs that are one portion, by a decoder that is lent."""
+        try:
+            decoder = self.idle.pop()
+        except IndexError:
+            decoder = self.new_decoder()
+        outputs = decode(decoder, inputs)
+        # It does not come back after an error.
+        if decoder.capacity <= _KEPT:
+            self.idle.append(decoder)
+        return outputs
+
+    def batch(
+        self,
+        inputs: list[InputT],
+        decode: Callable[[DecoderT, list[InputT]], list[OutputT]],
+        *,
+        size: Callable[[InputT], int],
+        n_threads: int = 1,
+    ) -> list[OutputT]:
+        """As `stream`, for inputs that are all there; few of them are one portion."""
+        if len(inputs) <= _FEW:
+            return self.run(decode, inputs) if inputs else []
+        return list(self.stream(inputs, decode, size=size, n_threads=n_threads))
+
     def stream(
         self,
         inputs: Iterable[InputT],
@@ -119,11 +162,7 @@ class DecoderPool(Generic[DecoderT]):
     ) -> Iterator[OutputT]:
         """As `stream`, for inputs that come in portions already."""
 
-        def work(portion: list[InputT]) -> list[OutputT]:
-            with self.borrow() as decoder:
-                return decode(decoder, portion)
-
-        for outputs in side_by_side(work, inputs, n_threads):
+        for outputs in side_by_side(partial(self.run, decode), inputs, n_threads):
             yield from outputs
 
 

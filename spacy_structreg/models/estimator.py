@@ -570,7 +570,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _decoders(self) -> DecoderPool[DecoderT]:
         """Decoders of the weights as they are now, averaged anew if training has gone on."""
-        self._check_source()
+        if self._source is not None:
+            self._check_source()
         trained = self._trained
         if trained is not None and not self._outdated:
             return trained

@@ -218,7 +218,7 @@ class StoredModel(ABC):
 
     def _check_source(self) -> None:
         """Raise ValueError if the weights lie in a file that was written to."""
-        if self._source is not None:
+        if self._source is not None and self._source.is_mapped:
             self._source.check()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -158,7 +158,7 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
     @property
     def estimator(self) -> Any:
         """The estimator that does the work."""
-        return self._shim.estimator
+        return self._shim._model
 
     @estimator.setter
     def estimator(self, estimator: Any) -> None:
@@ -564,21 +564,22 @@ def without_losses(nlp: Language) -> Language:
     return nlp
 
 
-def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     """The first token of each sentence of a Doc, and the first after it.
 
     A Doc that knows of no sentences is one.
     """
     if "sents" in doc.user_hooks:
-        yield from ((sentence.start, sentence.end) for sentence in doc.sents)
-    elif not doc.has_annotation("SENT_START"):
-        yield 0, len(doc)
-    elif len(doc):
-        starts = np.flatnonzero(doc.to_array("SENT_START")[1:] == 1) + 1
-        yield from pairwise([0, *starts.tolist(), len(doc)])
+        return [(sentence.start, sentence.end) for sentence in doc.sents]
+    if not doc.has_annotation("SENT_START"):
+        return [(0, len(doc))]
+    if not len(doc):
+        return []
+    starts = np.flatnonzero(doc.to_array("SENT_START")[1:] == 1) + 1
+    return list(pairwise([0, *starts.tolist(), len(doc)]))
 
 
-def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+def model_bounds(doc: Doc) -> list[tuple[int, int]]:
     """Parts of a Doc that a model takes at a time, none too long.
 
     They are those of `sentence_bounds`, of which those of more than `corpora.sentences.LONGEST`
@@ -586,11 +587,13 @@ def model_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
     """
     from spacy_structreg.corpora.sentences import LONGEST
 
+    bounds: list[tuple[int, int]] = []
     for start, end in sentence_bounds(doc):
         if end - start > LONGEST:
-            yield from punctuation_bounds(doc, [(start, end)])
+            bounds += punctuation_bounds(doc, [(start, end)])
         else:
-            yield start, end
+            bounds.append((start, end))
+    return bounds
 
 
 def punctuation_bounds(

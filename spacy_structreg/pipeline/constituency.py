@@ -33,7 +33,7 @@ from spacy_structreg.pipeline.constituency_documents import (
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.documents import gold_words, tagged_words
+from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_parts
 from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
@@ -129,43 +129,41 @@ conventions = "collins"
 
     def _predict(self, docs: list[Doc]) -> list[list[TreePart]]:
         """The trees of each Doc."""
-        bounds = [list(self._spans(doc)) for doc in docs]
-        read = list(map(self._words_and_tags, docs))
-        places = [
-            [[i for i in range(start, end) if not words[i].isspace()] for start, end in of_doc]
-            for (words, _), of_doc in zip(read, bounds, strict=True)
-        ]
-        sentences = [
-            _sentence(*of_doc, visible)
-            for of_doc, visible_parts in zip(read, places, strict=True)
-            for visible in visible_parts
-            if visible
-        ]
-        given = (
-            [[] for _ in sentences] if self.settings.overwrite else list(self._given(docs, places))
-        )
-        kept = list(map(_whole_tree, sentences, given))
-        asked = [i for i, tree in enumerate(kept) if tree is None]
-        found = self.estimator.predict_stream(
-            (sentences[i] for i in asked),
-            given=(
-                [(each.begin, each.end, each.label or None) for each in given[i]] or None
-                for i in asked
-            ),
-        )
-        trees = (next(found) if tree is None else tree for tree in kept)
-        return [
-            [
-                TreePart(*bound, words, next(trees) if words else None)
-                for bound, words in zip(*of_doc, strict=True)
-            ]
-            for of_doc in zip(bounds, places, strict=True)
-        ]
+        found: list[list[TreePart]] = []
+        # The parts that the model is asked for, and what it is asked.
+        asked: list[tuple[list[TreePart], int]] = []
+        sentences: list[tuple[list[str], list[str]]] = []
+        given: list[list[tuple[int, int, str | None]] | None] = []
+        for doc in docs:
+            words, tags = self._words_and_tags(doc)
+            bounds = list(self._spans(doc))
+            places = visible_parts(words, bounds)
+            known = None if self.settings.overwrite else self._given(doc, places)
+            parts: list[TreePart] = []
+            for number, ((start, end), visible) in enumerate(zip(bounds, places, strict=True)):
+                tree = None
+                if visible:
+                    sentence = _sentence(words, tags, visible)
+                    phrases = known[number] if known else []
+                    tree = _whole_tree(sentence, phrases) if phrases else None
+                    if tree is None:
+                        asked.append((parts, number))
+                        sentences.append(sentence)
+                        given.append(
+                            [(each.begin, each.end, each.label or None) for each in phrases]
+                            if phrases
+                            else None
+                        )
+                parts.append(TreePart(start, end, visible, tree))
+            found.append(parts)
+        trees = self.estimator.predict_batch(sentences, given=given if any(given) else None)
+        for (parts, number), tree in zip(asked, trees, strict=True):
+            parts[number] = TreePart(*parts[number][:3], tree)
+        return found
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         words, tags = self._words_and_tags(doc)
-        for start, end in self._spans(doc):
-            places = [i for i in range(start, end) if not words[i].isspace()]
+        for places in visible_parts(words, self._spans(doc)):
             if places:
                 yield _sentence(words, tags, places)
 
@@ -191,11 +189,10 @@ conventions = "collins"
         for doc, parts in zip(docs, scores, strict=True):
             if parts is None:
                 continue
-            write_phrases(
-                doc,
-                (phrase for part in parts for phrase in _phrases(part)),
-                self.settings.spans_key,
-            )
+            phrases: list[Phrase] = []
+            for part in parts:
+                phrases += _phrases(part)
+            write_phrases(doc, phrases, self.settings.spans_key)
             if self.settings.dependencies is not None:
                 self._write_heads(doc, parts)
             elif not doc.has_annotation("DEP"):
@@ -205,31 +202,33 @@ conventions = "collins"
         for span in doc.spans.get(self.settings.spans_key, ()):
             yield span.start, span.end - 1
 
-    def _given(
-        self, docs: Iterable[Doc], places: Iterable[list[list[int]]]
-    ) -> Iterator[list[Phrase]]:
-        """Of each part that has words, the constituents that its Doc has, over these words."""
-        for doc, of_doc in zip(docs, places, strict=True):
-            phrases = read_phrases(doc, self.settings.spans_key) or []
-            at = start = 0
-            for words in filter(None, of_doc):
-                end = start + len(words)
-                given: list[Phrase] = []
-                while at < len(phrases) and phrases[at].begin < end:
-                    phrase = phrases[at]
-                    if phrase.end > end:
-                        raise ValueError(
-                            f"the pipe {self.name!r} cannot keep {phrase.label or 'a constituent'} "
-                            f"in doc.spans[{self.settings.spans_key!r}], which goes beyond the "
-                            f"sentence {doc[words[0] : words[-1] + 1].text!r:.60}"
-                        )
-                    head = None if phrase.head is None else phrase.head - start
-                    given.append(
-                        Phrase(phrase.label, phrase.begin - start, phrase.end - start, head)
+    def _given(self, doc: Doc, places: Iterable[Sequence[int]]) -> list[list[Phrase]] | None:
+        """The constituents that a Doc has in each part, over its words; None if it has none.
+
+        places: the tokens of each part that are words.
+        """
+        phrases = read_phrases(doc, self.settings.spans_key)
+        if not phrases:
+            return None
+        found: list[list[Phrase]] = []
+        at = start = 0
+        for words in places:
+            end = start + len(words)
+            given: list[Phrase] = []
+            while at < len(phrases) and phrases[at].begin < end:
+                phrase = phrases[at]
+                if phrase.end > end:
+                    raise ValueError(
+                        f"the pipe {self.name!r} cannot keep {phrase.label or 'a constituent'} "
+                        f"in doc.spans[{self.settings.spans_key!r}], which goes beyond the "
+                        f"sentence {doc[words[0] : words[-1] + 1].text!r:.60}"
                     )
-                    at += 1
-                yield given
-                start = end
+                head = None if phrase.head is None else phrase.head - start
+                given.append(Phrase(phrase.label, phrase.begin - start, phrase.end - start, head))
+                at += 1
+            found.append(given)
+            start = end
+        return found
 
     def _write_heads(self, doc: Doc, parts: Sequence[TreePart]) -> None:
         from spacy_structreg.estimators.tree_queries import heads_of_all
@@ -270,10 +269,12 @@ create_constituency = component_factory(
 
 
 def _sentence(
-    words: Sequence[str], tags: Sequence[str], places: Iterable[int]
+    words: list[str], tags: list[str], places: Sequence[int]
 ) -> tuple[list[str], list[str]]:
     """The words of some tokens of a Doc, and their tags."""
-    places = list(places)
+    start, end = places[0], places[-1] + 1
+    if end - start == len(places):
+        return words[start:end], tags[start:end]
     return [words[i] for i in places], [tags[i] for i in places]
 
 
@@ -284,7 +285,7 @@ def _whole_tree(
     from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 
     words, tags = sentence
-    if not phrases or phrases[0].end - phrases[0].begin < len(words):
+    if phrases[0].end - phrases[0].begin < len(words):
         return None
     found: list[Constituent] = []
     for label, begin, end, head in phrases:
@@ -294,11 +295,13 @@ def _whole_tree(
     return ConstituencySentence(tuple(words), tuple(tags), tuple(found))
 
 
-def _phrases(part: TreePart) -> Iterator[Phrase]:
+def _phrases(part: TreePart) -> list[Phrase]:
     """The constituents of a part, over the tokens of its Doc."""
-    for each in part.tree.constituents if part.tree is not None else ():
-        last = part.places[each.end - 1]
-        yield Phrase(each.label, part.places[each.begin], last + 1, part.places[each.head])
+    places = part.places
+    return [
+        Phrase(label, places[begin], places[end - 1] + 1, places[head])
+        for label, begin, end, head in (part.tree.constituents if part.tree is not None else ())
+    ]
 
 
 def _write_starts(doc: Doc, starts: AbstractSet[int]) -> None:

@@ -183,6 +183,8 @@ def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:
     if key not in doc.spans:
         return None
     group = doc.spans[key]
+    if not len(group):
+        return []
     # How many visible words stand before each token, and before the end.
     before = list(accumulate(map(is_visible, doc), initial=0))
     heads: Sequence[object] = group.attrs.get(HEADS, [None] * len(group))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -45,7 +45,7 @@ class AttributeReader:
         keys = doc.to_array(attribute).tolist()
         known = self._known
         try:
-            return [known[key] for key in keys]
+            return list(map(known.__getitem__, keys))
         except KeyError:
             pass
         if len(known) > _MOST_STRINGS:
@@ -115,6 +115,17 @@ def is_visible(token: Token) -> bool:
 def visible_tokens(tokens: Iterable[Token]) -> list[Token]:
     """The tokens of a Doc, or of a part of it, that are no white space."""
     return [token for token in tokens if not token.text.isspace()]
+
+
+def visible_parts(words: Sequence[str], bounds: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The tokens of each part of a Doc that are no white space.
+
+    words: all tokens. bounds: the first token of each part, and the first after it.
+    """
+    parts = list(starmap(range, bounds))
+    if any(map(str.isspace, words)):
+        return [[i for i in part if not words[i].isspace()] for part in parts]
+    return list(map(list, parts))
 
 
 def word_of(token: Token) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import ParsingModel
 from spacy_structreg.pipeline.joint_tagger import JointTagger
 from spacy_structreg.pipeline.parser import score_parsed_texts
-from spacy_structreg.pipeline.tokenizer import FoundWords, tokenizer_factory
+from spacy_structreg.pipeline.tokenizer import tokenizer_factory
 from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
-from spacy_structreg.tasks.segmentation.given_spans import AnySpan
-from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
 class JointParser(JointTagger):
@@ -36,29 +33,10 @@ class JointParser(JointTagger):
     )
     WRITES = ("tags", "heads", "relations", "sentences")
 
-    @property
-    def _parser(self) -> ParsingModel:
-        return cast("ParsingModel", self.model)
-
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and those with their tags, heads and labels."""
         pairs = ((example.reference, example.predicted) for example in examples)
         return {**score_segmentation(examples), **score_parsed_texts(pairs)}
-
-    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
-        found, tags, heads, labels = self._parser.predict_tree_spans(text, listed, spans=spans)
-        return FoundWords(found, tags, self.model.tags, heads, labels)
-
-    def _stream(
-        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[FoundWords]:
-        names = self.model.tags
-        stream = self._parser.predict_tree_spans_stream(
-            texts, n_threads=n_threads, user_words=listed
-        )
-        return (
-            FoundWords(found, tags, names, heads, labels) for found, tags, heads, labels in stream
-        )
 
 
 create_joint_parser = tokenizer_factory(JointParser)

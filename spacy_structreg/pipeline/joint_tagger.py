@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +10,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.margins import tag_margins
+from spacy_structreg.estimators.raw_text import TextAnalysis
 from spacy_structreg.estimators.tokenizer_model import TaggingModel
 from spacy_structreg.pipeline.analyses import VisibleText
-from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer, tokenizer_factory
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 from spacy_structreg.pipeline.tokenizer_tasks import score_joint
-from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
@@ -54,24 +54,11 @@ class JointTagger(ModelTokenizer[TaggingModel]):
         """Score the words, and the words together with their tags."""
         return score_joint(examples)
 
-    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
-        found, tags = self.model.predict_tagged_spans(text, listed, spans=spans)
-        return FoundWords(found, tags, self.model.tags)
-
-    def _stream(
-        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[FoundWords]:
-        names = self.model.tags
-        stream = self.model.predict_tagged_spans_stream(
-            texts, n_threads=n_threads, user_words=listed
-        )
-        return (FoundWords(found, tags, names) for found, tags in stream)
-
-    def _untrained(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
+    def _untrained(self, text: str, words: TextAnalysis, listed: CompiledWords) -> TextAnalysis:
         names = ("", *listed.tags)
         forced = [listed.forced_tag(text[start:end]) or "" for start, end in words.spans.tolist()]
         tags = np.array([names.index(tag) for tag in forced], dtype=np.int32)
-        return FoundWords(words.spans, tags, names)
+        return TextAnalysis(words.spans, (), tags, names)
 
     def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
         numbers = {tag: i for i, tag in enumerate(self.model.tags)}

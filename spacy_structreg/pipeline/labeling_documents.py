@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -160,7 +161,7 @@ def given_labels(
         values = {token.i: value_of(token, attribute) for token in doc}
         labels = {i: value for i, value in values.items() if value is not None}
     return [
-        [labels.get(i) for i in places] if any(i in labels for i in places) else None
+        None if labels.keys().isdisjoint(places) else [labels.get(i) for i in places]
         for places in sentences
     ]
 
@@ -218,12 +219,12 @@ def write_spans(
     taken = {i for span in (*kept, *blocked) for i in range(span.start, span.end)}
     new = []
     for start, end, label in spans:
-        stop = next((i for i in range(start, end) if i in taken), end)
+        stop = next((i for i in range(start, end) if i in taken), end) if taken else end
         while stop > start and doc[stop - 1].text.isspace():
             stop -= 1
         if stop > start:
             new.append(Span(doc, start, stop, label=label))
-    together = sorted([*kept, *new], key=lambda span: (span.start, span.end))
+    together = sorted([*kept, *new], key=attrgetter("start", "end"))
     if attribute == ENTS:
         doc.set_ents(together, blocked=blocked, default="outside")
     else:

@@ -92,29 +92,29 @@ class StructregParser(TreePipe):
 
         Heads are indices of tokens of the Doc, `ROOT` for a root.
         """
-        spans = [list(self._spans(doc)) for doc in docs]
-        parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
-        found = self.estimator.predict_stream(
-            [
-                (words[start:end], tags[start:end])
-                for (words, tags), of_doc in zip(
-                    map(self._words_and_tags, docs), spans, strict=True
-                )
-                for start, end in of_doc
-            ],
-            given=None
-            if self.settings.overwrite is True
-            else (self._given(*part) for part in parts),
-        )
+        keeps = self.settings.overwrite is not True
+        starts: list[list[int]] = []
+        sentences = []
+        given = []
+        for doc in docs:
+            words, tags = self._words_and_tags(doc)
+            of_doc: list[int] = []
+            for start, end in self._spans(doc):
+                of_doc.append(start)
+                sentences.append((words[start:end], tags[start:end]))
+                if keeps:
+                    given.append(self._given(doc, start, end))
+            starts.append(of_doc)
+        found = iter(self.estimator.predict_batch(sentences, given=given if keeps else None))
         trees: list[Parse] = []
-        for of_doc in spans:
-            heads: list[int] = []
-            labels: list[str] = []
-            for start, _ in of_doc:
+        for of_doc in starts:
+            heads: tuple[int, ...] = ()
+            labels: tuple[str, ...] = ()
+            for start in of_doc:
                 tree = next(found)
-                heads += (ROOT if head == ROOT else start + head for head in tree.heads)
+                heads += tree.heads if start == 0 else _moved(tree.heads, start)
                 labels += tree.labels
-            trees.append(Parse(tuple(heads), tuple(labels)))
+            trees.append(Parse(heads, labels))
         return trees
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
@@ -174,6 +174,11 @@ class StructregParser(TreePipe):
 
     def _left_out(self) -> str:
         return "have no heads, or not the words that are predicted,"
+
+
+def _moved(heads: Iterable[int], start: int) -> tuple[int, ...]:
+    """The heads of a sentence as places in the Doc. start: the first token of the sentence."""
+    return tuple([ROOT if head == ROOT else start + head for head in heads])
 
 
 def _placed(start: int, score: float, tree: Parse) -> tuple[float, list[tuple[int, str]]]:

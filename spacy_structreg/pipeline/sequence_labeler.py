@@ -27,7 +27,13 @@ from spacy_structreg.pipeline.component import (
     model_bounds,
     punctuation_bounds,
 )
-from spacy_structreg.pipeline.documents import AttributeReader, gold_words, visible_tokens, word_of
+from spacy_structreg.pipeline.documents import (
+    AttributeReader,
+    gold_words,
+    visible_parts,
+    visible_tokens,
+    word_of,
+)
 from spacy_structreg.pipeline.labeling_documents import (
     ATTRIBUTES,
     ENT_TYPE,
@@ -210,7 +216,7 @@ class StructregSequenceLabeler(EstimatorPipe):
                     doc, sentences, self.settings.attribute, self.settings.spans_key
                 )
             ]
-        labels = self.estimator.predict_stream(rows, given=given)
+        labels = iter(self.estimator.predict_batch(rows, given=given))
         marginals: Iterator[Any] = iter(())
         if self.settings.probabilities is not None:
             marginals = self.estimator.predict_marginals_stream(rows)
@@ -227,36 +233,46 @@ class StructregSequenceLabeler(EstimatorPipe):
         bounds: Iterable[tuple[int, int]] = model_bounds(doc) if is_cut else [(0, len(doc))]
         if self.settings.sentences != "doc":
             bounds = punctuation_bounds(doc, bounds, wrapped=self.settings.sentences == "wrapped")
-        words = self._texts.read(doc, "ORTH")
-        return [[i for i in range(start, end) if not words[i].isspace()] for start, end in bounds]
+        return visible_parts(self._texts.read(doc, "ORTH"), bounds)
 
-    def _values(self, token: Token) -> Values:
-        """The values of the columns of a token, its word left out."""
-        return tuple(
-            value_of(token, self._sources.get(column, column))
-            for column in self.estimator.columns[1:]
-        )
+    def _values(self, doc: Doc) -> list[Values]:
+        """The values of the columns of all tokens, words left out."""
+        names = self.estimator.columns[1:]
+        if not names:
+            return [()] * len(doc)
+        return list(zip(*[self._column(doc, name) for name in names], strict=True))
 
-    def _row(self, token: Token, values: Values) -> tuple[str, ...]:
+    def _column(self, doc: Doc, name: str) -> list[str | None]:
+        source = self._sources.get(name, name)
+        if source not in ("tag", "pos", "lemma", "dep"):
+            return [value_of(token, source) for token in doc]
+        values: list[Any] = self._texts.read(doc, source.upper())
+        return [value or None for value in values] if "" in values else values
+
+    def _row(self, word: str, values: Values) -> tuple[str, ...]:
         """The columns of a token. Raises ValueError if it lacks the value of one."""
-        row = [token.text]
         for column, value in zip(self.estimator.columns[1:], values, strict=True):
             if value is None:
                 raise ValueError(
-                    f"the token {token.text!r:.40} has no {self._sources.get(column, column)}, "
+                    f"the token {word!r:.40} has no {self._sources.get(column, column)}, "
                     f"which the pipe {self.name!r} looks at; put a pipe that writes it before this "
                     "one, and name that in annotating_components, or let the reader of the corpus "
                     'give it (gold = ["words", "tags"])'
                 )
-            row.append(value)
-        return tuple(row)
+        row: tuple[Any, ...] = (word, *values)
+        return row
 
     def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
         """The columns of the tokens of each sentence."""
-        if len(self.estimator.columns) == 1:
-            words = self._texts.read(doc, "ORTH")
-            return [[(words[i],) for i in places] for places in sentences]
-        return [[self._row(doc[i], self._values(doc[i])) for i in places] for places in sentences]
+        words, values = self._texts.read(doc, "ORTH"), self._values(doc)
+        found: list[list[tuple[str, ...]]] = []
+        for places in sentences:
+            rows: list[Any] = [(words[i], *values[i]) for i in places]
+            for row in rows:
+                if None in row:
+                    self._row(row[0], row[1:])
+            found.append(rows)
+        return found
 
     def _labeling(
         self,
@@ -269,6 +285,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
         found = [""] * len(doc)
         spans: list[LabeledSpan] = []
+        of_spans = stands_for_spans(self.settings.attribute)
         array = None
         if self.settings.probabilities is not None:
             array = np.full((len(doc), len(self.labels)), np.nan)
@@ -276,7 +293,7 @@ class StructregSequenceLabeler(EstimatorPipe):
             of_sentence = next(labels)
             for place, label in zip(sentence, of_sentence, strict=True):
                 found[place] = label
-            if stands_for_spans(self.settings.attribute):
+            if of_spans:
                 spans += [
                     (sentence[begin], sentence[end - 1] + 1, label)
                     for begin, end, label in spans_of(of_sentence)
@@ -354,7 +371,7 @@ class StructregSequenceLabeler(EstimatorPipe):
             elif sentence:
                 sentences.append(
                     [
-                        (*self._row(doc[i], row or ()), label)
+                        (*self._row(doc[i].text, row or ()), label)
                         for i, row, label in zip(sentence, rows, labels, strict=True)
                     ]
                 )
@@ -366,7 +383,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         is_cut = predicted.has_annotation("SENT_START")
         if len(self.estimator.columns) == 1:
             return is_cut, ((),) * len(example.reference)
-        return is_cut, tuple(aligned(example, list(map(self._values, predicted))))
+        return is_cut, tuple(aligned(example, self._values(predicted)))
 
     def _left_out(self) -> str:
         if self.settings.attribute == "ents":

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 # Not srsly's: that makes arrays of some mappings, and leaves Python's collector off after an error.
@@ -29,6 +29,7 @@ from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.margins import word_margins
+from spacy_structreg.estimators.raw_text import TextAnalysis
 from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.estimators.tree_queries import heads_of_all
@@ -91,21 +92,6 @@ _STAND_IN: Final = ["x", "y", "z"]
 _IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_words", default=())
 
 ModelT = TypeVar("ModelT", bound=TokenizerModel)
-
-
-class FoundWords(NamedTuple):
-    """The words of a text: all of it but white space.
-
-    spans: begins and ends, int64 of shape (n_words, 2). tags: numbers of `names`, int32 of shape
-    (n_words,), or None if words have no tags. heads: numbers of words, `ROOT` for roots, of shape
-    (n_words,), or None if there are no trees. labels: of each word's arc, if there are trees.
-    """
-
-    spans: NDArray[np.int64]
-    tags: NDArray[np.int32] | None = None
-    names: tuple[str, ...] = ()
-    heads: NDArray[np.int32] | None = None
-    labels: tuple[str, ...] = ()
 
 
 class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
@@ -188,17 +174,7 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
 
     # Hooks ---------------------------------------------------------------------------------------
 
-    @abstractmethod
-    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
-        """The words of a text by the trained model."""
-
-    @abstractmethod
-    def _stream(
-        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[FoundWords]:
-        """The words of a stream of texts, in their order."""
-
-    def _untrained(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
+    def _untrained(self, text: str, words: TextAnalysis, listed: CompiledWords) -> TextAnalysis:
         """The words of a text as long as there is no model, with their tags if they get any."""
         return words
 
@@ -222,11 +198,11 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
         listed = self._listed(user_words)
         spans = list(spans)
         if self.model.is_trained:
-            doc = self._doc(text, self._predict(text, listed, spans))
+            doc = self._doc(text, self.model.analyze(text, listed, spans=spans))
             return self._keep_analyses(doc, listed, spans) if self.keeps_analyses else doc
         return self._doc(text, self._untrained(text, _characters(text, listed, spans), listed))
 
-    def _doc(self, text: str, words: FoundWords) -> Doc:
+    def _doc(self, text: str, words: TextAnalysis) -> Doc:
         """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
 
         One space after a token belongs to the token; all other white space becomes tokens. Raises
@@ -257,8 +233,8 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
             columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
         if words.heads is not None and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
-        elif self.model.is_trained and self.model.sentences != "doc":
-            columns["SENT_START"] = _sentence_starts(doc, self.model.sentence_ends(text))
+        elif words.ends and self.model.sentences != "doc":
+            columns["SENT_START"] = _sentence_starts(doc, words.ends)
         if columns:
             array: Any = np.stack(list(columns.values()), axis=1)
             doc.from_array(list(columns), array)
@@ -303,7 +279,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
             return
         texts, copies = tee(texts)
         listed = self._listed()
-        found = self._stream(copies, listed, self._threads(n_threads))
+        found = self.model.analyze_stream(
+            copies, n_threads=self._threads(n_threads), user_words=listed
+        )
         for text, words in zip(texts, found, strict=True):
             doc = self._doc(text, words)
             yield self._keep_analyses(doc, listed) if self.keeps_analyses else doc
@@ -586,7 +564,7 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
         return make, (self.vocab, self.model, self.user_words)
 
 
-def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> FoundWords:
+def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> TextAnalysis:
     """The characters of a text; but tokens given and forced words as wholes.
 
     Of forced words, the leftmost longest are taken.
@@ -609,7 +587,7 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
         words += (each.span() for each in _VISIBLE.finditer(text, end, first))
         words.append((first, last))
         end = last
-    return FoundWords(np.array(words[:-1], dtype=np.int64).reshape(-1, 2))
+    return TextAnalysis(np.array(words[:-1], dtype=np.int64).reshape(-1, 2), ())
 
 
 def _sentence_starts(doc: Doc, ends: Sequence[int]) -> NDArray[np.uint64]:

@@ -83,7 +83,7 @@ class TreePipe(EstimatorPipe):
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         """First and last token of what the trees that a Doc has hold together."""
 
-    def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
+    def _spans(self, doc: Doc) -> Iterable[tuple[int, int]]:
         """The first token of each part of a Doc that gets a tree, and the first after it."""
         if self.settings.sentences == "doc":
             return model_bounds(doc)

@@ -218,6 +218,7 @@ class TokenFeatures:
         self._sees_ngrams = "ngrams" in used
         self._sees_gazetteers = "gazetteers" in used
         self._words: dict[str, bytes] = {}
+        self._looks: dict[str, str] = {}
         self._remembered = 0
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -249,9 +250,9 @@ class TokenFeatures:
         Raises ValueError for tokens of other columns, and text that UTF-8 cannot encode.
         """
         if self._remembered > _MOST_REMEMBERED:
-            self._words = {}
+            self._words, self._looks = {}, {}
             self._remembered = 0
-        known = self._words
+        known, looks = self._words, self._looks
         n_columns = len(self.columns)
         words = []
         for token in tokens:
@@ -261,7 +262,7 @@ class TokenFeatures:
             words.append(self._word(token[0]) if entry is None else entry)
         found = None
         if self._sees_gazetteers:
-            found = self._gazetteer_symbols(self._seen([token[0] for token in tokens]))
+            found = self._gazetteer_symbols([looks[token[0]] for token in tokens])
         if self._columns:
             for token in tokens:
                 for i in self._columns:
@@ -377,6 +378,7 @@ class TokenFeatures:
         entry = np.array(symbols, dtype=np.uint64).tobytes()
         if self._sees_ngrams:
             entry += ngram_symbols(seen)
+        self._looks[word] = seen
         self._words[word] = entry
         self._remembered += _BYTES_OF_ENTRY + _BYTES_OF_CHARACTER * len(word) + len(entry)
         return entry
@@ -402,10 +404,7 @@ class TokenFeatures:
         if self._phrases is None:
             return [b""] * len(words)
         symbols = self._values_of_gazetteers
-        return [
-            b"".join([symbols[value] for value in values]) if values else b""
-            for values in self._phrases.match(words)
-        ]
+        return [b"".join(map(symbols.__getitem__, values)) for values in self._phrases.match(words)]
 
     def _fault(self, token: object) -> ValueError:
         return ValueError(

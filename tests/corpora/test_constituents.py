@@ -310,12 +310,12 @@ def test_sentences_that_are_none() -> None:
 )
 def test_phrases_that_are_none(label: str, begin: int, end: int, head: int) -> None:
     with pytest.raises(ValueError, match=f"X over the words {begin} to before {end}"):
-        Constituent(label, begin, end, head)
+        ConstituencySentence(("a", "b"), ("T", "T"), (Constituent(label, begin, end, head),))
 
 
 def test_a_phrase_has_a_label() -> None:
     with pytest.raises(ValueError, match="no label"):
-        Constituent("", 0, 1, 0)
+        ConstituencySentence(("a",), ("T",), (Constituent("", 0, 1, 0),))
 
 
 def test_deep_trees_are_no_burden() -> None:

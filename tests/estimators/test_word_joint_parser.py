@@ -75,7 +75,7 @@ def test_parts_of_what_is_found_agree(fitted: WordJointParser) -> None:
     for text, tree, spans in zip(
         texts,
         fitted.predict_trees_stream(texts, n_threads=2),
-        fitted.predict_tree_spans_stream(texts),
+        fitted.analyze_stream(texts),
         strict=True,
     ):
         assert tree is not None
@@ -84,6 +84,7 @@ def test_parts_of_what_is_found_agree(fitted: WordJointParser) -> None:
         assert tree == fitted.predict_trees(text)
         assert tree.heads.count(-1) == 1
         assert tuple(text[begin:end] for begin, end in spans.spans.tolist()) == tree.words
+        assert spans.heads is not None
         assert tuple(spans.heads.tolist()) == tree.heads
         assert spans.labels == tree.labels
         # White space ends words.

@@ -68,6 +68,8 @@ class ConstituentQuery:
     def of(cls, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
         """Raises ValueError for what cannot be parsed, and for a constituent of white space."""
         words, tags = checked_sentence(sentence)
+        if "" in words:
+            raise ValueError(f"word {list(words).index('')} is empty; leave it out")
         places = visible_places(words)
         bound = None
         if given is not None:
@@ -122,7 +124,7 @@ class ConstituentQuery:
                 )
                 for each in constituents
             ]
-        return ConstituencySentence(self.all_words, self.all_tags, tuple(constituents))
+        return ConstituencySentence.built(self.all_words, self.all_tags, tuple(constituents))
 
 
 def _is_constituent(each: Any) -> bool:
@@ -138,12 +140,15 @@ def parse_constituents(
     decoder: ConstituentDecoder, queries: list[ConstituentQuery]
 ) -> list[ConstituencySentence]:
     """The tree of each query. Raises ValueError if no tree has what is given."""
-    asked = [query for query in queries if query.places]
-    trees = decoder.parse([query.visible for query in asked], [query.given for query in asked])
-    found = dict(zip(map(id, asked), trees, strict=True))
+    sentences, given = [], []
+    for query in queries:
+        if query.places:
+            sentences.append(query.visible)
+            given.append(query.given)
+    trees = iter(decoder.parse(sentences, given))
     answers = []
     for query in queries:
-        tree = found.get(id(query), ())
+        tree = next(trees) if query.places else ()
         if tree is None:
             raise ValueError(
                 f"no tree over {' '.join(query.all_words)[:40]!r} has the constituents that are "

@@ -8,11 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
@@ -21,9 +17,10 @@ from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.estimators.knowledge import contents_of, new_word_atoms, restored_word_atoms
 from spacy_structreg.estimators.raw_text import (
+    Limits,
     TaggedPredictor,
+    TextAnalysis,
     TextEstimator,
-    prefer,
     stream_texts,
 )
 from spacy_structreg.features.joint import WORD_TREE_TABLES
@@ -97,20 +94,6 @@ class WordJointParserSettings(TaggedWordSettings):
             )
 
 
-class TreeSpans(NamedTuple):
-    """The words of a text with their tags and trees, by numbers.
-
-    spans: begins and ends of words, int64 of shape (n_words, 2). tags: numbers of the model's
-    `tags`, int32 of shape (n_words,). heads: numbers of words of the text, -1 for roots, int32 of
-    the same shape. labels: of each word.
-    """
-
-    spans: NDArray[np.int64]
-    tags: NDArray[np.int32]
-    heads: NDArray[np.int32]
-    labels: tuple[str, ...]
-
-
 class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
     """Finds words, their tags and dependency trees over them."""
 
@@ -133,21 +116,6 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         decode = partial(self._trees, user_words=compiled(user_words))
         return stream_texts(texts, self._decoders(), decode, n_threads)
 
-    def predict_tree_spans(
-        self, text: str, user_words: AnyWords | None = None, *, spans: Iterable[AnySpan] = ()
-    ) -> TreeSpans:
-        """As `predict_trees`, by begins and ends of words; none for a text without words."""
-        words = compiled(user_words)
-        with self._decoders().borrow() as decoder:
-            return self._tree_spans(decoder, [checked_text(text)], words, list(spans))[0]
-
-    def predict_tree_spans_stream(
-        self, texts: Iterable[str], *, n_threads: int = 1, user_words: AnyWords | None = None
-    ) -> Iterator[TreeSpans]:
-        """As `predict_tree_spans`, for any number of texts in bounded memory, in their order."""
-        decode = partial(self._tree_spans, user_words=compiled(user_words))
-        return stream_texts(texts, self._decoders(), decode, n_threads)
-
     def _trees(
         self,
         decoder: WordTreeDecoder,
@@ -155,40 +123,46 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[Sentence | None]:
-        return [
-            Sentence(
-                words=tuple(text[start:end] for start, end in found.spans.tolist()),
-                tags=tuple(decoder.tags[tag] for tag in found.tags.tolist()),
-                heads=tuple(found.heads.tolist()),
-                labels=found.labels,
+        trees: list[Sentence | None] = []
+        for text, found in zip(
+            texts, self._analyze(decoder, texts, user_words, spans), strict=True
+        ):
+            assert found.tags is not None
+            assert found.heads is not None
+            trees.append(
+                Sentence(
+                    words=tuple(text[start:end] for start, end in found.spans.tolist()),
+                    tags=tuple(decoder.tags[tag] for tag in found.tags.tolist()),
+                    heads=tuple(found.heads.tolist()),
+                    labels=found.labels,
+                )
+                if len(found.spans)
+                else None
             )
-            if len(found.spans)
-            else None
-            for text, found in zip(
-                texts, self._tree_spans(decoder, texts, user_words, spans), strict=True
-            )
-        ]
+        return trees
 
-    def _tree_spans(
+    def _found(
         self,
         decoder: WordTreeDecoder,
         texts: list[str],
-        user_words: CompiledWords | None = None,
-        spans: Sequence[AnySpan] = (),
-    ) -> list[TreeSpans]:
-        ends, limits = self._sentences(texts, user_words, spans)
-        prefer(decoder, user_words)
+        sentences: list[list[int]],
+        ends: list[list[int]],
+        limits: Limits,
+    ) -> list[TextAnalysis]:
         places, starts, tags, heads, labels = decoder.trees(texts, ends, **limits)
         # The last name is that of label -1.
-        names = (*decoder.arc_labels, decoder.root_label)
+        labels_of = (*decoder.arc_labels, decoder.root_label)
+        names, bounds = self._known_tags, starts.tolist()
         return [
-            TreeSpans(
+            TextAnalysis(
                 places[first:last],
+                of_text,
                 tags[first:last],
+                names,
                 heads[first:last],
-                tuple(names[label] for label in labels[first:last].tolist()),
+                tuple([labels_of[label] for label in labels[first:last].tolist()]),
             )
-            for first, last in pairwise(starts.tolist())
+            for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
         ]
 
     def _score(
