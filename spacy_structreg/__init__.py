@@ -19,7 +19,7 @@ _MODELS: Final = {
     "ConstituencyParser": "estimators.constituents.constituency_parser",
     "DependencyParser": "estimators.dependencies.dependency_parser",
     "FeatureLabeler": "estimators.labeling.feature_labeler",
-    "GuidedJointParser": "estimators.guided",
+    "GuidedJointParser": "estimators.joint.guided_joint_parser",
     "GuidedJointTagger": "estimators.guided",
     "GuidedSegmenter": "estimators.guided",
     "JointReranker": "estimators.joint.joint_reranker",

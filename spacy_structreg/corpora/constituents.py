@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
-from spacy_structreg.corpora.head_rules import HeadRules
 from spacy_structreg.corpora.sentence import Phrase, Sentence
-from spacy_structreg.corpora.trees import Tree
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.head_rules import HeadRules
+    from spacy_structreg.corpora.trees import Tree
+
 
 __all__ = [
     "ROOT_CATEGORY",
@@ -106,7 +108,8 @@ class ConstituencySentence:
             raise ValueError(f"{self._name()}: a constituent has no label")
         if not 0 <= constituent.begin <= constituent.head < constituent.end:
             raise ValueError(
-                f"{self._name()}: {_shown(constituent)} cannot be headed by word {constituent.head}"
+                f"{self._name()}: {constituent.label} over the words {constituent.begin} to before "
+                f"{constituent.end} cannot be headed by word {constituent.head}"
             )
         if above is None:
             if (constituent.begin, constituent.end) == (0, len(self.words)):
@@ -145,6 +148,9 @@ class ConstituencySentence:
 
         Without constituents it is a leaf: the word, or the first of white space alone.
         """
+
+        from spacy_structreg.corpora.trees import Tree
+
         leaves = [Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)]
         return self.fold(leaves, lambda phrase, parts: Tree(phrase.label, tuple(parts)))
 
@@ -209,6 +215,9 @@ class ConstituencySentence:
 
         Labels are the relations; if they are not known, `root` and, else, `dep`.
         """
+
+        from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
+
         heads = self.heads()
         relations = self.relations or tuple(
             ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads
@@ -262,6 +271,9 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
 
 def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
     """A phrase structure tree, with the dependency tree that its heads make."""
+
+    from spacy_structreg.corpora.dependency_relations import DEPENDENCY
+
     heads = tree.heads()
     relations = tree.relations or [DEPENDENCY] * len(heads)
     return Sentence(

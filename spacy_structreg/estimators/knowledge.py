@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import spacy_structreg
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.files import read_blocks
-from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.knowledge import (
     GUIDE_ATOMS,
     INFORMATION,
@@ -22,18 +20,19 @@ from spacy_structreg.features.knowledge import (
     guide_templates,
 )
 from spacy_structreg.features.scripts import read_script, stored_script
-from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
-from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file, read_ngrams
-from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+
+if TYPE_CHECKING:
+    from spacy_structreg.learn.freezing import Bits
+
 
 # Tasks of the models that find words in raw text, and can be guides; with their classes, which have
 # sources themselves and are loaded when a guide is.
@@ -82,6 +81,10 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
+
+    from spacy_structreg.corpora.files import read_blocks
+    from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
+
     sources = [
         *lexicon_sources(settings, atoms.seen),
         *(
@@ -107,6 +110,10 @@ def _statistics(
     n_threads: int,
 ) -> StatisticsSource:
     """The statistics of texts, joined to those of files of counts."""
+
+    from spacy_structreg.tasks.knowledge.ngram_files import read_ngrams
+    from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+
     view = atoms.view()
     source = StatisticsSource.of(count_ngrams(texts, view=view, n_threads=n_threads), information)
     for path in counts:
@@ -168,6 +175,9 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
     Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
     cannot be read.
     """
+
+    from spacy_structreg.corpora.word_lists import read_word_list
+
     paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
     if not paths:
         return None

@@ -20,12 +20,10 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.metrics.labeling import score_labels, score_spans
 from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
-from spacy_structreg.models.explanation import Explanation, shown
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
@@ -36,12 +34,13 @@ from spacy_structreg.tasks.labeling.label_transitions import (
     label_graph,
 )
 from spacy_structreg.tasks.tokens import FeatureList
-from spacy_structreg.training.chain import ChainTrainer
-from spacy_structreg.training.chain_trainers import new_chain_trainer
-from spacy_structreg.training.log_linear import LogLinearTrainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.training.chain import ChainTrainer
+    from spacy_structreg.training.log_linear import LogLinearTrainer
 
 Split: TypeAlias = tuple[Sequence[Any], Sequence[str]]
 """The items of a gold sentence, as features see them, and their labels."""
@@ -124,7 +123,9 @@ class SequenceDecoder:
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
+
         from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
+        from spacy_structreg.models.explanation import Explanation, shown
 
         spec = self._spec
         symbols, lists = spec.see(items)
@@ -210,6 +211,8 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
         return self._labels
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        from spacy_structreg.training.chain_trainers import new_chain_trainer
+
         return new_chain_trainer(self.features, self.graph, learner)
 
     def new_decoder(self, tables: list[TrainedRows]) -> SequenceDecoder:
@@ -482,6 +485,8 @@ class Labeler(ChainEstimator[GoldT, Scores]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.labeling import score_labels, score_spans
+
         items, labels = zip(*map(self._split, gold), strict=True)
         predicted = self._stream(items, decoders, n_threads)
         if self._scheme is None:

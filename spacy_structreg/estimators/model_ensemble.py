@@ -18,12 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.estimators.raw_text import FinderT, RawTextPredictor, TextEstimator
 from spacy_structreg.estimators.segmentation.character_segmenter import DEFAULT_LEARNING_OF_MANY
-from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.setting_fields import Settings, check_float, setting
-from spacy_structreg.models.corrections import Corrections, corrected
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled
@@ -32,6 +29,10 @@ from spacy_structreg.models.stored_model import StoredModel, nested, unnested
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.models.corrections import Corrections
 
 WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The weights of the scores of characters that are tried on development sentences.
@@ -310,6 +311,9 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
 
     def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections:
         """Correct all models, so that sentences come out right; as `Estimator.correct`."""
+
+        from spacy_structreg.models.corrections import corrected
+
         with self._lock:
             self._decoders()
             self._check_not_frozen("corrected")

@@ -40,22 +40,13 @@ from spacy_structreg.corpora.sentences import (
 )
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
-from spacy_structreg.estimators.search_words import (
-    SearchWord,
-    atoms_of,
-    inner_words,
-    lexicons_of,
-)
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.metrics.joint import score_joint
-from spacy_structreg.metrics.segmentation import score_segmentation
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
-from spacy_structreg.models.explanation import Explanation, joined
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.tasks.segmentation.given_spans import (
@@ -80,6 +71,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from spacy_structreg.estimators.explained_texts import AnyScheme
+    from spacy_structreg.estimators.search_words import SearchWord
+    from spacy_structreg.models.explanation import Explanation
 
 ItemT = TypeVar("ItemT")
 
@@ -340,7 +333,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         more at the end of each sentence. user_words: as for `predict`. Time grows with the square
         of the length of a sentence. Raises ValueError as `predict`.
         """
+
         from spacy_structreg.estimators.explained_texts import explained_sentence
+        from spacy_structreg.models.explanation import joined
 
         text = checked_text(text)
         words = compiled(user_words)
@@ -374,6 +369,14 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         analyses of the word alone find (`estimators.search_words`); with n = 1, listed words alone.
         user_words: as for `predict`. Raises ValueError if n < 1, and as `predict`.
         """
+
+        from spacy_structreg.estimators.search_words import (
+            SearchWord,
+            atoms_of,
+            inner_words,
+            lexicons_of,
+        )
+
         text = checked_text(text)
         words = compiled(user_words)
         lists = list(lexicons_of(self))
@@ -567,6 +570,9 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
         Raises ValueError as `check_tags`.
         """
+
+        from spacy_structreg.estimators.search_words import atoms_of
+
         if not words:
             return words
         self.check_tags(words)
@@ -670,6 +676,8 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.segmentation import score_segmentation
+
         squeezed = list(map(SEGMENTED.squeezed, gold))
         predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
@@ -766,6 +774,8 @@ class TaggerOfText(TaggedPredictor[FinderT]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.joint import score_joint
+
         squeezed = list(map(TAGGED.squeezed, gold))
         texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
         predicted = stream_texts(texts, decoders, self._tag, n_threads)
@@ -834,6 +844,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
     def _joined(self, example: GoldT) -> GoldT:
         """An example with words joined that cut a run; what is known in part stays as it is."""
+
         if isinstance(example, PartialSentence):
             return example
         words = self.SCHEMA.layers(example)[0]
@@ -924,6 +935,7 @@ def _with_known(
 
     said: the constraints of the text. words: places of words of the user, which come first.
     """
+
     if not rows:
         return forced
     places = np.array(rows, dtype=np.int32)

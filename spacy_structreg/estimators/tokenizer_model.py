@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
-from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
-from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled, Report
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords
@@ -26,6 +22,10 @@ if TYPE_CHECKING:
 
     from spacy_structreg.corpora.sentence import Sentence
     from spacy_structreg.estimators.raw_text import TextAnalysis
+    from spacy_structreg.estimators.search_words import SearchWord
+    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.models.corrections import Corrections
+    from spacy_structreg.models.explanation import Explanation
 
 
 @runtime_checkable

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from spacy_structreg.corpora.word_classes import read_word_classes
 from spacy_structreg.estimators.knowledge import known_words
 from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.learn.model_file import Arrays, field
@@ -69,6 +68,9 @@ class WordKnowledge:
         Raises CorpusError for a file of other contents, OSError for one that cannot be read, and
         ImportError as `read_script`.
         """
+
+        from spacy_structreg.corpora.word_classes import read_word_classes
+
         half_width = _half_width(settings)
         script = read_script(settings.script)
         atoms = WordAtoms(half_width, script=script)

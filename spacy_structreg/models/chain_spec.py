@@ -10,7 +10,6 @@ from typing import Any, Final
 from spacy_structreg.features.templates import Atom, Template
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import DecoderT
@@ -36,6 +35,8 @@ class ChainSpec(ModelSpec[GoldT, DecoderT]):
         return self.features.new_learner(learning)
 
     def check_memory(self, learner: Any, compile_all: Callable[[Learner], object]) -> None:
+        from spacy_structreg.learn.log_linear import LogLinearLearner
+
         if not isinstance(learner, LogLinearLearner) or max(self.widths, default=0) <= _WIDE:
             return
         counted = self.features.new_learner(adaptive=True)

@@ -16,7 +16,6 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.reports import EpochReport, Progress, ScoresT
 from spacy_structreg.models.training_rng import TrainingRng
-from spacy_structreg.training.lbfgs import minimize
 
 
 @dataclass(frozen=True)
@@ -174,6 +173,9 @@ class Epochs(Generic[ScoresT]):
         report: is told the end of an epoch, and says whether to go on. save: keeps the state after
         an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
+
+        from spacy_structreg.training.lbfgs import minimize
+
         learner = run.learner
         trainer: Any = (
             spec.new_trainer(learner)

@@ -14,27 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 import numpy as np
 
 from spacy_structreg.about import __version__
-from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.learn.freezing import Bits, check_freezing, frozen_rows
 from spacy_structreg.learn.frozen_rows import FrozenRows
 from spacy_structreg.learn.learner import Learner
-from spacy_structreg.learn.learner_factory import (
-    corrector_from_trained,
-    learner_from_trained,
-    new_learner,
-)
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.learn.model_average import Mean, average_rows, rounded_rows
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.models.checkpoints import Checkpoint
-from spacy_structreg.models.corrections import Corrections, CorrectionTrainer, corrected
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.epochs import Epochs
 from spacy_structreg.models.example_schema import ExampleSchema, GoldT
 from spacy_structreg.models.model_spec import ModelSpec
-from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
@@ -51,6 +39,12 @@ from spacy_structreg.models.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.models.checkpoints import Checkpoint
+    from spacy_structreg.models.corrections import Corrections, CorrectionTrainer
+    from spacy_structreg.models.epochs import Epochs
 
 # Arrays of a running training that are no weights.
 _KEPT = "training"
@@ -242,6 +236,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         checkpoint: StrPath | None,
     ) -> Self:
         """`fit`. unlabeled: what the spec can compile without labels (`compile_unlabeled`)."""
+
+        from spacy_structreg.models.checkpoints import Checkpoint
+        from spacy_structreg.models.parallel import in_other_processes, run_tasks
+
         word_counts = WordCounts()
         checked = self.SCHEMA.check_corpus(sentences, "training")
         gold = list(self._counting(checked, word_counts))
@@ -298,12 +296,16 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         return self
 
     def _checksum(self, gold: list[GoldT]) -> str:
+        from spacy_structreg.corpora.checksum import corpus_checksum
+
         return corpus_checksum(chain.from_iterable(map(self.SCHEMA.layers, gold)))
 
     def _epochs(
         self, spec: ModelSpec[GoldT, DecoderT], held_out: list[GoldT] | None, n_threads: int
     ) -> Epochs[ScoresT]:
         """The plan of `fit`. held_out: the development corpus, which n_threads threads decode."""
+
+        from spacy_structreg.models.epochs import Epochs
 
         def evaluate(tables: list[TrainedRows]) -> ScoresT:
             pool = DecoderPool(tables, spec.new_decoder)
@@ -468,6 +470,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             kept for further calls, until another training changes the weights.
         Raises ValueError if the model has not been trained, or a sentence is not of the kind.
         """
+
+        from spacy_structreg.models.corrections import corrected
+
         with self._lock:
             self._decoders()
             self._check_not_frozen("corrected")
@@ -484,6 +489,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _correction_trainer(self) -> CorrectionTrainer:
         """A trainer that goes on from the trained weights, or from where it has put them."""
+
+        from spacy_structreg.learn.learner_factory import corrector_from_trained
+        from spacy_structreg.models.corrections import CorrectionTrainer
+
         trained = self._decoders()
         if self._correcting is None or self._correcting[0] is not trained:
             if self._source is not None and self._source.is_mapped:
@@ -529,6 +538,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _running(self) -> Trainer:
         """The running training; one that goes on from the trained weights, or from nothing."""
+
+        from spacy_structreg.learn.learner_factory import learner_from_trained
+
         if self._trainer is None:
             self._check_not_frozen("trained further")
             spec = self._known_spec()
@@ -595,6 +607,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
         """A model for prediction only; see `StoredModel.freeze`."""
+
+        from spacy_structreg.learn.freezing import check_freezing, frozen_rows
+
         check_freezing(bits, prune)
         with self._lock:
             tables = self._decoders().tables
@@ -690,6 +705,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             with self._decoders().borrow():
                 pass  # A decoder checks that rows and features fit, before the first text.
         else:
+            from spacy_structreg.learn.learner_factory import new_learner
+
             learner = new_learner(
                 [
                     TrainingRows.from_state(width, table, self.learning.penalties)
@@ -798,6 +815,9 @@ def _mean_of(
     models: Sequence[list[TrainedRows]], mean: Mean, learning: AnyLearning
 ) -> list[TrainedRows]:
     """The mean of the weights of models, pruned and rounded as the settings have it."""
+
+    from spacy_structreg.learn.model_average import average_rows, rounded_rows
+
     if len(models) == 1:
         return models[0]
     return [

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
-from spacy_structreg.training.chain import cut
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
 
 
 class ModelSpec(ABC, Generic[GoldT, DecoderT]):
@@ -99,6 +99,9 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
 
         Returns int64 of shape (n, 3), as `training.chain.cut` does.
         """
+
+        from spacy_structreg.training.chain import cut
+
         return cut(list(map(len, examples)), mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from spacy_structreg.about import MODEL_FILE, __version__
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.model_file import (
     STATES,
     Arrays,
@@ -28,6 +27,8 @@ from spacy_structreg.learn.setting_fields import Settings, attributes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
 
 _OF_TABLE: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.([a-z]+)")
 

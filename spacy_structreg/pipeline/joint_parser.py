@@ -10,7 +10,6 @@ from spacy_structreg.estimators.tokenizer_model import ParsingModel
 from spacy_structreg.pipeline.joint_tagger import JointTagger
 from spacy_structreg.pipeline.parser import score_parsed_texts
 from spacy_structreg.pipeline.tokenizer import tokenizer_factory
-from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 
 
 class JointParser(JointTagger):
@@ -35,6 +34,9 @@ class JointParser(JointTagger):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and those with their tags, heads and labels."""
+
+        from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
+
         pairs = ((example.reference, example.predicted) for example in examples)
         return {**score_segmentation(examples), **score_parsed_texts(pairs)}
 

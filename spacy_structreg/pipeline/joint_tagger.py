@@ -9,12 +9,10 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.estimators.margins import tag_margins
 from spacy_structreg.estimators.raw_text import TextAnalysis
 from spacy_structreg.estimators.tokenizer_model import TaggingModel
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
-from spacy_structreg.pipeline.tokenizer_tasks import score_joint
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
@@ -52,6 +50,9 @@ class JointTagger(ModelTokenizer[TaggingModel]):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and the words together with their tags."""
+
+        from spacy_structreg.pipeline.tokenizer_tasks import score_joint
+
         return score_joint(examples)
 
     def _untrained(self, text: str, words: TextAnalysis, listed: CompiledWords) -> TextAnalysis:
@@ -61,6 +62,8 @@ class JointTagger(ModelTokenizer[TaggingModel]):
         return TextAnalysis(words.spans, (), tags, names)
 
     def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
+        from spacy_structreg.estimators.margins import tag_margins
+
         numbers = {tag: i for i, tag in enumerate(self.model.tags)}
         tokens = [doc[i] for i in visible.tokens]
         margins = np.full(len(tokens), np.inf)

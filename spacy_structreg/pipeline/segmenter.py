@@ -8,7 +8,6 @@ from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
-from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 
 
 class Segmenter(ModelTokenizer[TokenizerModel]):
@@ -20,6 +19,9 @@ class Segmenter(ModelTokenizer[TokenizerModel]):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, by spaCy's figures and by those of the bakeoffs."""
+
+        from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
+
         return score_segmentation(examples)
 
 

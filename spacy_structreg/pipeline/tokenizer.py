@@ -25,18 +25,11 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.corpora.files import replace_bytes
-from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
-from spacy_structreg.estimators.margins import word_margins
 from spacy_structreg.estimators.raw_text import TextAnalysis
-from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.estimators.tree_queries import heads_of_all
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
-from spacy_structreg.models.calibration import Calibration
-from spacy_structreg.models.corrections import Corrections
-from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.analyses import (
     KeepsAnalyses,
@@ -78,6 +71,11 @@ from spacy_structreg.tasks.segmentation.user_words import (
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.estimators.search_words import SearchWord
+    from spacy_structreg.models.calibration import Calibration
+    from spacy_structreg.models.corrections import Corrections
+    from spacy_structreg.models.explanation import Explanation
 
 __all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords"]
 
@@ -229,9 +227,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
                 "which no Doc can hold; decode the text with errors='replace'"
             ) from error
         columns: dict[str, Any] = {}
-        if words.tags is not None:
+        if words.tags is not None and "tags" in self.WRITES:
             columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
-        if words.heads is not None and len(doc):
+        if words.heads is not None and "heads" in self.WRITES and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
         elif words.ends and self.model.sentences != "doc":
             columns["SENT_START"] = _sentence_starts(doc, words.ends)
@@ -317,6 +315,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
 
     def _keep_analyses(self, doc: Doc, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> Doc:
         """Write alternatives and confidence of a Doc, as `keep_analyses` has set; returns it."""
+
+        from spacy_structreg.estimators.margins import word_margins
+
         if self.alternatives:
             found = self.model.nbest(doc.text, self.alternatives, listed, spans=spans)
             listing = [[score, 0, len(doc), list(items)] for score, items in found]
@@ -442,6 +443,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
 
     def _completed(self, doc: Doc) -> Doc:
         """A gold Doc, or another one with what is not known of it as the model finds it."""
+
+        from spacy_structreg.estimators.joint.parsed_schema import PARSED
+
         words, unknown = visible_tokens(doc), unknown_stretches(doc)
         is_parsed = self.model.SCHEMA is PARSED
         lacks_tags = self.model.SCHEMA is TAGGED and not all(word.tag for word in words)
@@ -474,6 +478,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
         the model learns tags and all words are known, and for Docs without any head, if it learns
         trees.
         """
+
+        from spacy_structreg.estimators.joint.parsed_schema import PARSED
+
         if self.model.SCHEMA is PARSED:
             model: Any = self.model
             return gold_trees(doc, many_roots=model.many_roots)
@@ -531,6 +538,9 @@ class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model file, and that of the listed words if there are any, into a folder."""
+
+        from spacy_structreg.corpora.files import replace_bytes
+
         folder = Path(path)
         save_estimator(self.model, folder)
         save_calibrations(self.calibrations, folder)

@@ -15,8 +15,9 @@ from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.guided_joint_parser import GuidedJointParser
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
 from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Sentence, single_trees
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import ARC_WEIGHTS, GuidedJointParser, GuidedJointTagger
+from spacy_structreg.estimators.guided import GuidedJointTagger
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.guided_joint_parser import ARC_WEIGHTS, GuidedJointParser
 from spacy_structreg.estimators.joint.parsed_analyses import (
     AnalysisParser,
     AnalysisWeights,

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from spacy_structreg.corpora.binarization import debinarize
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.estimators.constituents.constituent_queries import (
     ConstituentQuery,
@@ -31,11 +30,9 @@ from spacy_structreg.learn.setting_fields import (
     from_settings,
     setting,
 )
-from spacy_structreg.metrics.constituents import score_brackets
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
-from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
@@ -46,7 +43,11 @@ from spacy_structreg.tasks.constituents import (
     ConstituentTransitions,
 )
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.training.agenda import AgendaTrainer
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.training.agenda import AgendaTrainer
+
 
 logger = logging.getLogger("spacy_structreg")
 
@@ -132,6 +133,8 @@ class ConstituencyParser(
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
+
+        from spacy_structreg.corpora.binarization import debinarize
         from spacy_structreg.estimators.explained_words import explained_tree
 
         query = ConstituentQuery.of((words, tags), None)
@@ -175,6 +178,8 @@ class ConstituencyParser(
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.constituents import score_brackets
+
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )
@@ -258,6 +263,8 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
         return self.system.labels
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
+
         return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
 
     def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
 from spacy_structreg.corpora.sentence import Sentence
@@ -29,11 +29,9 @@ from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.dependencies import score_parses
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
-from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arc_eager import (
@@ -49,7 +47,11 @@ from spacy_structreg.tasks.dependencies.arc_standard import (
 )
 from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions, ParseDecoder
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.training.agenda import AgendaTrainer
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.training.agenda import AgendaTrainer
+
 
 logger = logging.getLogger("spacy_structreg")
 
@@ -241,6 +243,8 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Que
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.dependencies import score_parses
+
         predicted = self._stream(
             ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
         )
@@ -328,6 +332,8 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
         return {label: i for i, label in enumerate(self.arc_labels)}
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
+
         return AgendaTrainer(
             self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
         )

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.corpora.formats.partial import PartialSentence
-from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
+from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
@@ -40,10 +40,11 @@ from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
-from spacy_structreg.training.agenda import AgendaTrainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.training.agenda import AgendaTrainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,9 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
     @property
     def records(self) -> dict[str, Any]:
         """The settings of records of the training corpus (`TagRecords.collect`)."""
+
+        from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS
+
         closed, closed_firsts = self.closed_tags, self.closed_first_tags
         if isinstance(closed, str):
             closed_firsts = CLOSED_FIRST_TAGS[closed] if closed_firsts is None else closed_firsts

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from spacy_structreg.models.example_schema import ExampleSchema, as_list, check_names, is_row
-from spacy_structreg.tasks.feature_dictionaries import flatten_features
 
 LabeledTokens: TypeAlias = Sequence[tuple[str, ...]]
 LabeledFeatures: TypeAlias = Sequence[tuple[dict[str, float], str]]
@@ -55,6 +54,8 @@ class FeaturedSchema(ExampleSchema[LabeledFeatures]):
     """Pairs of the features of an item (`tasks.feature_dictionaries`) and its label."""
 
     def checked(self, sentence: Any) -> LabeledFeatures:
+        from spacy_structreg.tasks.feature_dictionaries import flatten_features
+
         listed = as_list(sentence)
         if listed is None or not all(
             isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], str)

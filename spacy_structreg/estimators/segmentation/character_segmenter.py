@@ -25,7 +25,6 @@ from spacy_structreg.features.segmentation import (
 )
 from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
-from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
@@ -46,12 +45,13 @@ from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledCha
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
-from spacy_structreg.training.chain import ChainTrainer
-from spacy_structreg.training.chain_trainers import new_chain_trainer
-from spacy_structreg.training.log_linear import LogLinearTrainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.training.chain import ChainTrainer
+    from spacy_structreg.training.log_linear import LogLinearTrainer
 
 __all__ = [
     "DEFAULT_LEARNING",
@@ -194,6 +194,8 @@ class CharacterChainSpec(ChainSpec[GoldT, CharacterDecoder], Generic[GoldT, Sche
         return self.scheme.labels
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        from spacy_structreg.training.chain_trainers import new_chain_trainer
+
         return new_chain_trainer(self.features, self.scheme.graph, learner)
 
     def frozen(self, bits: Bits, prune: float) -> Self:

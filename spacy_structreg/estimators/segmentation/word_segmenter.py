@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,10 @@ from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
-from spacy_structreg.training.agenda import AgendaTrainer
-from spacy_structreg.training.pieces import cut_units
+
+if TYPE_CHECKING:
+    from spacy_structreg.training.agenda import AgendaTrainer
+
 
 DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 """Whole words in pieces of five: chosen on the development set of UD Chinese GSD."""
@@ -152,6 +154,8 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
         return new_learner(self.system, learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
+
         system = self.system.copy(prune=self.prune_training)
         # Without a limit there would be as many states as analyses.
         merge = self.beam is None
@@ -164,6 +168,8 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
+        from spacy_structreg.training.pieces import cut_units
+
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
