@@ -16,7 +16,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser

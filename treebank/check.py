@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import EMPTY_TAG, FLAT, Tree, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.brackets import read_brackets
+from spacy_structreg.corpora.trees import EMPTY_TAG, FLAT, Tree
 
 
 def names(text: str) -> frozenset[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.common.systems import Effort, Setting, Training, cpu_seconds
-from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -17,8 +17,8 @@ from benchmarks.common.systems import (
     cpu_seconds,
 )
 from benchmarks.constituency.treebanks import read_treebank
-from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.trees import Tree
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser

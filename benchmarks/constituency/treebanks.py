@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 
 __all__ = ["read_treebank", "write_treebank"]
 
 # The tag that the Chinese Treebank has, and the Penn Treebank has not.
 CHINESE_TAG = "PU"
+
+BRACKETS = CorpusOptions("brackets")
 
 
 def read_treebank(path: Path) -> list[ConstituencySentence]:
@@ -20,7 +24,7 @@ def read_treebank(path: Path) -> list[ConstituencySentence]:
 
     Which of the two, its tags say. Raises as `constituency_sentences`.
     """
-    tags = {tag for sentence in tagged_sentences(path) for _, tag in sentence}
+    tags = {tag for sentence in read_sentences(path, BRACKETS) for tag in sentence.tags}
     return list(constituency_sentences(path, "ctb" if CHINESE_TAG in tags else "ptb"))
 
 

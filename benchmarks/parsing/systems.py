@@ -15,8 +15,9 @@ from benchmarks.common.systems import (
     System,
     Training,
 )
-from spacy_structreg.corpora.conllu import dependency_sentences
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
@@ -36,7 +37,7 @@ class Ours(OurEstimator[TaggedWords, Parse]):
 
         return DependencyParser
 
-    def read(self, corpus: Path) -> Iterable[DependencySentence]:
+    def read(self, corpus: Path) -> Iterable[Sentence]:
         return dependency_sentences(corpus)
 
     def one(self, predict: Callable[..., Parse], sentence: TaggedWords) -> Parse:

@@ -12,14 +12,15 @@ from typing import ClassVar
 from benchmarks.common.corpora import Corpus
 from benchmarks.common.task import Task
 from benchmarks.parsing.systems import SYSTEMS, TaggedWords
-from spacy_structreg.corpora.conllu import (
+from spacy_structreg.corpora.dependencies import Parse
+from spacy_structreg.corpora.formats.conllu import (
     NOTHING,
-    Sentence,
+    TreebankSentence,
     Word,
     dependency_sentences,
     write_conllu,
 )
-from spacy_structreg.corpora.dependencies import DependencySentence, Parse
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.dependencies import score_parses
@@ -30,7 +31,7 @@ GOLD_TAGS, AUTOMATIC_TAGS = "gold tags", "automatic tags"
 FOLDS = 10
 
 
-class Parsing(Task[DependencySentence, TaggedWords, Parse]):
+class Parsing(Task[Sentence, TaggedWords, Parse]):
     """Gold sentences are trees in CoNLL-U; systems are given words and tags, gold or automatic."""
 
     name = "parsing"
@@ -64,8 +65,8 @@ class Parsing(Task[DependencySentence, TaggedWords, Parse]):
             )
 
     def views(
-        self, corpus: Corpus[DependencySentence], options: argparse.Namespace
-    ) -> list[Corpus[DependencySentence]]:
+        self, corpus: Corpus[Sentence], options: argparse.Namespace
+    ) -> list[Corpus[Sentence]]:
         gold = replace(corpus, view=GOLD_TAGS)
         if options.tags == "gold":
             return [gold]
@@ -82,30 +83,28 @@ class Parsing(Task[DependencySentence, TaggedWords, Parse]):
             raise ValueError("give all of --tagged-train, --tagged-dev and --tagged-test, or none")
         return [automatic] if options.tags == "automatic" else [gold, automatic]
 
-    def read(self, path: Path) -> list[DependencySentence]:
+    def read(self, path: Path) -> list[Sentence]:
         return list(dependency_sentences(path))
 
-    def write(self, path: Path, sentences: Sequence[DependencySentence]) -> None:
+    def write(self, path: Path, sentences: Sequence[Sentence]) -> None:
         write_conllu(path, map(_conllu, sentences))
 
-    def words(self, gold: DependencySentence) -> Sequence[str]:
+    def words(self, gold: Sentence) -> Sequence[str]:
         return gold.words
 
-    def given(self, gold: DependencySentence) -> TaggedWords:
+    def given(self, gold: Sentence) -> TaggedWords:
         return gold.words, gold.tags
 
     def score(
         self,
-        gold: Sequence[DependencySentence],
+        gold: Sequence[Sentence],
         predicted: Sequence[Parse],
         vocabulary: AbstractSet[str] | None = None,
     ) -> Mapping[str, float | None]:
         return score_parses(gold, predicted).as_dict()
 
 
-def retagged(
-    gold: Sequence[DependencySentence], tagged: Sequence[DependencySentence], path: Path
-) -> list[DependencySentence]:
+def retagged(gold: Sequence[Sentence], tagged: Sequence[Sentence], path: Path) -> list[Sentence]:
     """Gold trees with the tags of other sentences of the same words.
 
     tagged: may be more, where `gold` is the first of a part. Raises ValueError, naming the file
@@ -122,16 +121,14 @@ def retagged(
     return [replace(one, tags=other.tags) for one, other in zip(gold, tagged, strict=False)]
 
 
-def jackknifed(corpus: Corpus[DependencySentence]) -> Corpus[DependencySentence]:
+def jackknifed(corpus: Corpus[Sentence]) -> Corpus[Sentence]:
     """The corpus with the tags of our tagger, which has seen no sentence that it tags.
 
     Each tenth of the training sentences is tagged by a tagger of the others; the development and
     the test corpus by one of all training sentences.
     """
 
-    def tags(
-        train: Sequence[DependencySentence], *parts: list[DependencySentence]
-    ) -> list[list[DependencySentence]]:
+    def tags(train: Sequence[Sentence], *parts: list[Sentence]) -> list[list[Sentence]]:
         tagger = Tagger().fit([list(zip(gold.words, gold.tags, strict=True)) for gold in train])
         return [
             [
@@ -143,16 +140,16 @@ def jackknifed(corpus: Corpus[DependencySentence]) -> Corpus[DependencySentence]
             for part in parts
         ]
 
-    train: list[DependencySentence] = []
+    train: list[Sentence] = []
     for begin, end in fold_bounds(len(corpus.train), FOLDS):
         train += tags(corpus.train[:begin] + corpus.train[end:], corpus.train[begin:end])[0]
     dev, test = tags(corpus.train, corpus.dev, corpus.test)
     return replace(corpus, train=train, dev=dev, test=test, view=AUTOMATIC_TAGS)
 
 
-def _conllu(sentence: DependencySentence) -> Sentence:
+def _conllu(sentence: Sentence) -> TreebankSentence:
     blank = NOTHING
-    return Sentence(
+    return TreebankSentence(
         tuple(
             Word(
                 word,

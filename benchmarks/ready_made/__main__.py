@@ -20,7 +20,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from spacy_structreg.corpora.any_format import read_trees
+from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.tag_maps import TAG_MAPS
@@ -131,7 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
     for path in sorted((given.treebank / given.part).glob("*.bracket")):
         registers[path.stem] = [
             [(word, GOLD[tag]) for word, tag in zip(each.words, each.tags or [], strict=True)]
-            for each in read_trees(path, None, "utf-8")
+            for each in read_sentences(path, CorpusOptions("brackets"))
         ]
     rows = [
         ["", "words", "words with tags", "lowest register, words", "gold words crossed", "words/s"]

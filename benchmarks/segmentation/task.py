@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,11 +11,9 @@ from typing import Any, ClassVar
 from benchmarks.common.task import Task
 from benchmarks.segmentation.systems import SYSTEMS
 from benchmarks.segmentation.systems.segmenter import Knowledge
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.conllu import segmented_sentences
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
-from spacy_structreg.corpora.segmentation import read_segmented, write_segmented
+from spacy_structreg.corpora import any_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
+from spacy_structreg.corpora.formats.segmented import write_segmented
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 __all__ = ["SEGMENTATION", "Segmentation", "read_sentences"]
@@ -26,19 +24,8 @@ def read_sentences(path: Path) -> list[list[str]]:
 
     Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
     """
-    form = guess_format(path)
-    sentences: Iterable[Iterable[str]]
-    if form == "segmented":
-        sentences = read_segmented(path)
-    elif form == "conllu":
-        sentences = segmented_sentences(path)
-    elif form == "pfr":
-        sentences = segmented_paragraphs(path)
-    elif form in ("brackets", "tagged"):
-        pairs = tagged_sentences(path) if form == "brackets" else read_tagged(path)
-        sentences = ([word for word, _ in sentence] for sentence in pairs)
-    else:
-        raise ValueError(f"{path}: a whole release; name a file of it")
+    options = CorpusOptions(spaces=Spaces.none)
+    sentences = (sentence.words for sentence in any_format.read_sentences(path, options))
     squeezed = ([word for word in ("".join(word.split()) for word in s) if word] for s in sentences)
     return [sentence for sentence in squeezed if sentence]
 

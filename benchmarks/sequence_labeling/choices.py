@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spacy_structreg.corpora.columns import SKIPPED
+from spacy_structreg.corpora.formats.columns import SKIPPED
 from spacy_structreg.corpora.labeling import Scheme
 
 __all__ = ["LABEL", "WORD", "Choices", "Rows", "Tokens"]

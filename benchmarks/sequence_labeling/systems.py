@@ -19,7 +19,7 @@ from benchmarks.common.systems import (
     cpu_seconds,
 )
 from benchmarks.sequence_labeling.choices import Choices, Rows, Tokens
-from spacy_structreg.corpora.columns import read_columns
+from spacy_structreg.corpora.formats.columns import read_columns
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -13,7 +13,7 @@ from benchmarks.common.report import markdown_table
 from benchmarks.common.task import Task
 from benchmarks.sequence_labeling.choices import LABEL, WORD, Choices, Rows, Tokens
 from benchmarks.sequence_labeling.systems import CRFSUITE, SYSTEMS
-from spacy_structreg.corpora.columns import SKIPPED, read_columns, write_columns
+from spacy_structreg.corpora.formats.columns import SKIPPED, read_columns, write_columns
 from spacy_structreg.corpora.labeling import SCHEMES, convert, detect_scheme
 from spacy_structreg.metrics.labeling import score_spans
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import trees_with_words
+from spacy_structreg.corpora.formats.brackets import trees_with_words
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = "| requests a second | answered a second | errors | p50, ms | p99, ms | longest, ms |"

@@ -17,7 +17,7 @@ from benchmarks.common.systems import (
     Training,
     cpu_seconds,
 )
-from spacy_structreg.corpora.conllu import tagged_sentences
+from spacy_structreg.corpora.any_format import read_sentences
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.tagging import Tagger
@@ -37,7 +37,7 @@ class Ours(OurEstimator[list[str], list[str]]):
         return Tagger
 
     def read(self, corpus: Path) -> Iterable[list[tuple[str, str]]]:
-        return tagged_sentences(corpus)
+        return (sentence.pairs() for sentence in read_sentences(corpus))
 
 
 class OursGreedy(Ours):
@@ -101,8 +101,8 @@ class Ltp(System[list[str], list[str]]):
         labels: set[str] = set()
         for path in (train, dev):
             sentences = [
-                [(word, tag.replace("/", NO_SLASH)) for word, tag in sentence]
-                for sentence in tagged_sentences(path)
+                [(word, tag.replace("/", NO_SLASH)) for word, tag in sentence.pairs()]
+                for sentence in read_sentences(path)
             ]
             labels.update(tag for sentence in sentences for _, tag in sentence)
             lines = (" ".join(map("/".join, sentence)) + "\n" for sentence in sentences)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import ClassVar
 
 from benchmarks.common.task import Task
 from benchmarks.tagging.systems import SYSTEMS
-from spacy_structreg.corpora.brackets import tagged_sentences as bracketed_sentences
-from spacy_structreg.corpora.conllu import NOTHING, Sentence, Word, tagged_sentences, write_conllu
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.pfr import read_tagged
+from spacy_structreg.corpora import any_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
+from spacy_structreg.corpora.formats.conllu import (
+    NOTHING,
+    TreebankSentence,
+    Word,
+    write_conllu,
+)
 from spacy_structreg.metrics.tagging import score_tagging
 
 __all__ = ["TAGGING", "Tagged", "Tagging", "read_sentences"]
@@ -26,16 +30,8 @@ def read_sentences(path: Path) -> list[Tagged]:
 
     Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
     """
-    form = guess_format(path)
-    sentences: Iterable[Iterable[tuple[str, str]]]
-    if form == "conllu":
-        sentences = tagged_sentences(path)
-    elif form == "brackets":
-        sentences = bracketed_sentences(path)
-    elif form == "tagged":
-        sentences = read_tagged(path)
-    else:
-        raise ValueError(f"{path}: no tagged sentences; give CoNLL-U, brackets or word_tag")
+    options = CorpusOptions(spaces=Spaces.none)
+    sentences = (sentence.pairs() for sentence in any_format.read_sentences(path, options))
     squeezed = ([("".join(word.split()), tag) for word, tag in sentence] for sentence in sentences)
     listed = ([(word, tag) for word, tag in sentence if word] for sentence in squeezed)
     return [sentence for sentence in listed if sentence]
@@ -60,7 +56,7 @@ class Tagging(Task[Tagged, list[str], list[str]]):
         write_conllu(
             path,
             (
-                Sentence(
+                TreebankSentence(
                     tuple(
                         Word(word, blank, blank, tag, blank, None, blank, blank, blank)
                         for word, tag in sentence

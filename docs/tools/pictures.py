@@ -17,11 +17,12 @@ from statistics import median
 from types import SimpleNamespace
 from typing import Any
 
-from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.drawing import dependency_svg, span_svg, tree_svg
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.palette import COLORS, readable_on_dark
+from spacy_structreg.corpora.sentence import Sentence
 
 TOP = Path(__file__).resolve().parents[2]
 RESULTS = TOP / "benchmarks" / "results"
@@ -159,7 +160,7 @@ def trees() -> dict[str, str]:
         path = Path(folder) / "tree.bracket"
         path.write_text(TREE, "utf-8")
         (sentence,) = constituency_sentences(path, "ctb")
-    parsed = DependencySentence(sentence.words, sentence.tags, HEADS, RELATIONS)
+    parsed = Sentence(sentence.words, sentence.tags, HEADS, RELATIONS)
     return {
         "tree": tree_svg(sentence),
         "spans": span_svg(sentence),

@@ -25,8 +25,8 @@ from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.evaluate import named
 from spacy_structreg.cli.outputs import ForceOption, check_file, write_report
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.annotated import AnnotatedSentence
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.text_variants import (
     half_width_punctuation,
     rewritten,
@@ -152,17 +152,17 @@ def register_files(treebank: Path, part: TreebankPart) -> dict[str, Path]:
     return files
 
 
-def read_register(path: Path) -> list[AnnotatedSentence]:
+def read_register(path: Path) -> list[Sentence]:
     """The sentences of a file, with trees and heads, and the spaces of their texts."""
-    options = CorpusOptions(format=FormatName.brackets, head_rules=HeadRuleSet.ctb)
+    options = CorpusOptions(format="brackets", head_rules=HeadRuleSet.ctb)
     return list(map(with_spaces, read_sentences(path, options)))
 
 
 def changed_texts(
-    sentences: Sequence[AnnotatedSentence],
-) -> dict[str, list[AnnotatedSentence] | str]:
+    sentences: Sequence[Sentence],
+) -> dict[str, list[Sentence] | str]:
     """The sentences as others would write them, by variant; or why there are none of one."""
-    found: dict[str, list[AnnotatedSentence] | str] = {}
+    found: dict[str, list[Sentence] | str] = {}
     try:
         see = opencc_script("s2t", "this text", "go without").see
         found["traditional script"] = [rewritten(each, see) for each in sentences]
@@ -173,7 +173,7 @@ def changed_texts(
         ("without final punctuation", without_final_punctuation),
         ("without punctuation", without_punctuation),
     ):
-        found[name] = [each for each in map(change, sentences) if each.words]
+        found[name] = [each for each in map(change, sentences) if each is not None]
     return found
 
 
@@ -214,13 +214,13 @@ class Measured:
 
 def measure(
     nlp: Language,
-    registers: Mapping[str, Sequence[AnnotatedSentence]],
-    variants: Mapping[str, Sequence[AnnotatedSentence] | str],
+    registers: Mapping[str, Sequence[Sentence]],
+    variants: Mapping[str, Sequence[Sentence] | str],
     cases: Sequence[TypedRunCase],
 ) -> Measured:
     """Count what a pipeline gets right. Raises ValueError if it has not been trained."""
 
-    def annotated(sentences: Iterable[AnnotatedSentence]) -> list[tuple[Doc, Doc]]:
+    def annotated(sentences: Iterable[Sentence]) -> list[tuple[Doc, Doc]]:
         return annotate_texts(nlp, [doc_of_sentence(nlp.vocab, each) for each in sentences])
 
     pairs = annotated(each for register in registers.values() for each in register)

@@ -15,7 +15,7 @@ import typer
 from spacy_structreg.cli.commands import run
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.corpora.conllu import Sentence, read_conllu, write_conllu
+from spacy_structreg.corpora.formats.conllu import TreebankSentence, read_conllu, write_conllu
 
 
 def select(
@@ -60,12 +60,12 @@ def select(
     if beginnings is not None and not all(beginnings):
         raise ValueError("--sent-id is empty, or has an empty part; leave out spare commas")
     check_file(output, *inputs, *excluded, force=force)
-    sentences: Iterator[Sentence] = chain.from_iterable(map(read_conllu, inputs))
+    sentences: Iterator[TreebankSentence] = chain.from_iterable(map(read_conllu, inputs))
     if excluded:
         sentences = rest_of_treebank(sentences, chain.from_iterable(map(read_conllu, excluded)))
     missing = set(beginnings or ())
 
-    def kept() -> Iterator[Sentence]:
+    def kept() -> Iterator[TreebankSentence]:
         n_kept = 0
         for sentence in sentences:
             identity = sentence.sent_id or ""
@@ -88,8 +88,8 @@ def select(
 
 
 def rest_of_treebank(
-    treebank: Iterable[Sentence], held_out: Iterable[Sentence]
-) -> Iterator[Sentence]:
+    treebank: Iterable[TreebankSentence], held_out: Iterable[TreebankSentence]
+) -> Iterator[TreebankSentence]:
     """The sentences of a whole treebank that are not held out, by their `sent_id`.
 
     The official training set of UD English EWT is the rest of its genre files beside the
@@ -113,7 +113,7 @@ def rest_of_treebank(
         )
 
 
-def _add_id(sentence: Sentence, known: set[str]) -> str:
+def _add_id(sentence: TreebankSentence, known: set[str]) -> str:
     identity = sentence.sent_id
     if identity is None:
         raise ValueError(f"a sentence has no sent_id: {sentence.raw_text()[:40]!r}")

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from spacy_structreg.corpora.columns import read_columns
-from spacy_structreg.corpora.conllu import segmented_sentences, tagged_sentences
-from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
-from spacy_structreg.corpora.segmentation import read_segmented
+from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
+from spacy_structreg.corpora.formats.columns import read_columns
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.splits import fold_bounds
 
 T = TypeVar("T")
 
 
-def words_of_tagged(path: Any, **options: Any) -> Iterator[list[str]]:
-    """The words of tagged text, as `read_tagged` takes it."""
-    for sentence in read_tagged(path, **options):
-        yield [word for word, _ in sentence]
+def words_of(format: str) -> Callable[..., Iterator[list[str]]]:
+    """A reader of the words of a format. Its options are those of `CorpusOptions`."""
+
+    def read(path: Any, **options: Any) -> Iterator[list[str]]:
+        for sentence in read_sentences(Path(path), CorpusOptions(format, **SPACES | options)):
+            yield list(sentence.words)
+
+    return read
 
 
+def tagged_words(path: Any, column: str = "xpos") -> Iterator[list[tuple[str, str]]]:
+    """The words of CoNLL-U, and the tags of a column, which all have: `xpos` or `upos`."""
+    for tree in dependency_sentences(path, column=column):
+        yield tree.pairs()
+
+
+SPACES: Final[dict[str, Any]] = {"spaces": Spaces.none}
 READERS: Final[dict[str, Callable[..., Iterable[Any]]]] = {
-    "segmented": read_segmented,
-    "conllu": segmented_sentences,
-    "conllu_tags": tagged_sentences,
+    "segmented": words_of("segmented"),
+    "conllu": words_of("conllu"),
+    "conllu_tags": tagged_words,
     "columns": read_columns,
-    "pfr": segmented_paragraphs,
-    "tagged": words_of_tagged,
+    "pfr": words_of("pfr"),
+    "tagged": words_of("tagged"),
 }
 """The sentences of a file, by the name of its reader."""
 

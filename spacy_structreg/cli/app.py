@@ -31,7 +31,7 @@ from spacy_structreg.cli.overrides import UNKNOWN_OPTIONS
 from spacy_structreg.cli.search import search
 from spacy_structreg.cli.segment import segment
 from spacy_structreg.cli.serve import serve
-from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
+from spacy_structreg.cli.task_lists import WithFormats, WithStyles, WithTemplates
 from spacy_structreg.cli.uncertain import uncertain
 from spacy_structreg.cli.word_classes import word_classes
 
@@ -41,7 +41,7 @@ configure training, segment, evaluate and draw."""
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
 )
-structreg_app.command()(as_command(convert))
+structreg_app.command(cls=WithFormats)(as_command(convert))
 structreg_app.command(cls=WithTemplates)(as_command(init_config))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(fit))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(search))
@@ -51,15 +51,15 @@ structreg_app.command()(as_command(agree))
 structreg_app.command()(as_command(uncertain))
 structreg_app.command()(as_command(count_ngrams))
 structreg_app.command()(as_command(word_classes))
-structreg_app.command()(as_command(evaluate))
+structreg_app.command(cls=WithFormats)(as_command(evaluate))
 structreg_app.command(cls=WithStyles)(as_command(draw))
 structreg_app.command()(as_command(serve))
 structreg_app.command()(as_command(info))
 structreg_app.command()(as_command(explain))
-structreg_app.command()(as_command(correct))
+structreg_app.command(cls=WithFormats)(as_command(correct))
 structreg_app.command()(as_command(average))
-structreg_app.command()(as_command(calibrate))
-structreg_app.command()(as_command(compress))
+structreg_app.command(cls=WithFormats)(as_command(calibrate))
+structreg_app.command(cls=WithFormats)(as_command(compress))
 structreg_app.command()(as_command(compile_words))
 structreg_app.command()(as_command(adapt))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(jackknife))

@@ -126,7 +126,7 @@ def compress(
     models = models_to_freeze(nlp)
     gold = None
     if corpus is not None:
-        options = replace(options, format=find_format(corpus, options))
+        options = replace(options, format=find_format(corpus, options).name)
         parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
         docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
         compared = evaluate_docs(nlp, docs, settings).main

@@ -16,27 +16,16 @@ from spacy_structreg.cli.commands import Depends
 from spacy_structreg.cli.corpus_arguments import CorpusArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.corpora.corpus_options import (
-    PARTIAL_SUFFIX,
-    TEXT_SUFFIXES,
-    TREEBANK_SUFFIXES,
-    CorpusOptions,
-    FormatName,
-    Spaces,
-)
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.annotated import AnnotatedSentence
+    from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = ["Converted", "convert", "parse_percent"]
 
-# Of the files of a folder, those that are taken for brackets.
-BRACKET_SUFFIXES = (".bracket", ".mrg", ".fid", ".nw")
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
 DEFAULT_OPTIONS = CorpusOptions()
-GROUPED = (FormatName.columns, FormatName.conllu)
-"""The formats of which several sentences can make a Doc."""
 
 
 class Converted(NamedTuple):
@@ -148,24 +137,21 @@ def convert(
     output exists (unless `force`), for another kind of output, if no sentence is left, and as
     `read_sentences`; OSError for files that cannot be read or written.
     """
-    from spacy_structreg.corpora.any_format import find_format, joined, write_sentences
+    from spacy_structreg.corpora.any_format import find_format, write_sentences, written_format
+    from spacy_structreg.corpora.sentence import joined
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
     shares = parse_percent(percent)
-    written = (*TEXT_SUFFIXES, *TREEBANK_SUFFIXES, PARTIAL_SUFFIX)
-    if output.suffix != ".spacy" and not output.name.lower().endswith(written):
-        raise ValueError(
-            f"{output}: name an output that ends in .spacy, in .conllu, in .txt for text, or in "
-            f"{PARTIAL_SUFFIX}"
-        )
+    if output.suffix != ".spacy":
+        written_format(output)
     inputs = [path for each in inputs for path in _files_of(each, options)]
     check_file(output, *inputs, force=force)
 
-    def read() -> Iterator[AnnotatedSentence]:
+    def read() -> Iterator[Sentence]:
         for path in inputs:
             sentences = read_sentences(path, options)
-            if group > 1 and find_format(path, options) not in GROUPED:
+            if group > 1 and not find_format(path, options).grouped:
                 raise ValueError(
                     f"{path}: --sentences-per-doc is for column files and CoNLL-U; leave the "
                     "option out"
@@ -183,7 +169,7 @@ def convert(
             )
     counts = Converted(0, 0)
 
-    def counted() -> Iterator[AnnotatedSentence]:
+    def counted() -> Iterator[Sentence]:
         nonlocal counts
         for sentence in islice(read(), begin, end):
             counts = Converted(
@@ -212,12 +198,16 @@ def convert(
 
 
 def _files_of(path: Path, options: CorpusOptions) -> list[Path]:
-    """The files of a folder of brackets, by name; or the path, if it is anything else."""
-    if options.format is not FormatName.brackets or not path.is_dir():
+    """The files of a folder of a format that has such, by name; or the path, if it is none."""
+    from spacy_structreg.corpora.any_format import all_formats
+
+    format = all_formats().get(options.format)
+    if format is None or not format.folder_suffixes or not path.is_dir():
         return [path]
-    files = sorted(each for each in path.iterdir() if each.suffix in BRACKET_SUFFIXES)
+    files = sorted(each for each in path.iterdir() if each.suffix in format.folder_suffixes)
     if not files:
         raise ValueError(
-            f"{path} has no files of brackets ({', '.join(BRACKET_SUFFIXES)}); name the files"
+            f"{path} has no files of {format.name} ({', '.join(format.folder_suffixes)}); name the "
+            "files"
         )
     return files

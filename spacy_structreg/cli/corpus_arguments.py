@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
+import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.commands import Depends
 from spacy_structreg.corpora.corpus_options import (
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     HeadRuleSet,
     SchemeName,
     Spaces,
@@ -18,7 +19,13 @@ from spacy_structreg.corpora.corpus_options import (
     parse_days,
 )
 
-__all__ = ["ANY_CORPUS", "CorpusArgument", "PipelineArgument", "corpus_options"]
+__all__ = [
+    "ANY_CORPUS",
+    "CorpusArgument",
+    "PipelineArgument",
+    "corpus_options",
+    "format_option",
+]
 
 PipelineArgument: TypeAlias = Annotated[
     str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
@@ -28,23 +35,33 @@ ANY_CORPUS: Final = CorpusOptions(spaces=Spaces.none)
 """Options of a corpus where none are named."""
 
 
+def format_name(text: str) -> str:
+    """A name of a format, or `AUTO`. Raises typer.BadParameter for others."""
+    from spacy_structreg.corpora.any_format import all_formats
+
+    if text != AUTO and text not in all_formats():
+        raise typer.BadParameter(
+            f"{text!r} is no format; they are {AUTO}, {', '.join(all_formats())}"
+        )
+    return text
+
+
+def format_option(*names: str, help: str) -> Any:
+    """An option that takes the name of a format; `task_lists.WithFormats` lists them."""
+    return Opt(*names, parser=format_name, metavar="FORMAT", help=help)
+
+
 def corpus_options(
     *,
     format: Annotated[
-        FormatName,
-        Opt(
+        str,
+        format_option(
             "--format",
             "-f",
-            help="segmented: one sentence a line, words separated by white space; brackets: trees "
-            "of the Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; "
-            "conllu: Universal Dependencies; pfr: word/tag, as the People's Daily has it; tagged: "
-            "word_TAG; partial: characters with | - or a space between each two: a word's end, "
-            "none, unknown; sighan: a file, or with --part the folder or zip archive, of SIGHAN "
-            "2005; spacy: Docs; columns: a token a line, with what --columns names; classified: a "
-            "text and its category a line, between tabs or as JSON (.jsonl); auto: by the "
-            "extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or the content",
+            help="Format of the corpus, as below; auto: by the extension (.spacy, .conllu, .mrg, "
+            ".jsonl), else by --columns or the content",
         ),
-    ] = FormatName.auto,
+    ] = AUTO,
     encoding: Annotated[
         str,
         Opt("--encoding", "-e", help="Encoding of the corpora (gb18030, cp950, big5hkscs, ...)"),

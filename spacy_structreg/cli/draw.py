@@ -16,7 +16,7 @@ from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet, Spaces
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet, Spaces
 from spacy_structreg.corpora.palette import css, readable_on_dark
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def drawn_of_corpus(
     from spacy_structreg.pipeline.gold_docs import read_docs
 
     # Pictures show no spaces, so that those of a file need not be right.
-    options = replace(options, format=find_format(path, options), spaces=Spaces.none)
-    if options.format is FormatName.brackets and options.head_rules is None:
+    options = replace(options, format=find_format(path, options).name, spaces=Spaces.none)
+    if options.format == "brackets" and options.head_rules is None:
         if heads or all(task.styles[style].heads == "always" for task, style in drawing):
             raise ValueError(f"{path}: trees in brackets have no heads; name --head-rules")
         options = replace(options, head_rules=HeadRuleSet.ctb)

@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
+from spacy_structreg.cli.corpus_arguments import (
+    ANY_CORPUS,
+    CorpusArgument,
+    PipelineArgument,
+    format_option,
+)
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import check_file, write_report
 from spacy_structreg.corpora.corpus_options import (
+    AUTO,
     Compounds,
     CorpusOptions,
-    FormatName,
     Spaces,
     split_part,
 )
@@ -80,8 +85,8 @@ def evaluate(
         ),
     ] = None,
     train_format: Annotated[
-        FormatName, Opt("--train-format", help="Format of the training corpus")
-    ] = FormatName.auto,
+        str, format_option("--train-format", help="Format of the training corpus")
+    ] = AUTO,
     output: Annotated[
         Path | None, Opt("--output", "-o", help="JSON file to write the figures to")
     ] = None,
@@ -138,7 +143,7 @@ def evaluate(
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
     check_file(output, pipeline, compare, gold, train)
-    options = replace(options, format=find_format(gold, options))
+    options = replace(options, format=find_format(gold, options).name)
     nlp = load_pipeline(pipeline)
     other = None if compare is None else load_pipeline(compare)
     docs = read_gold(nlp, gold, options)
@@ -157,7 +162,7 @@ def evaluate(
     by_doc = other is not None
     scores = evaluate_docs(nlp, docs, settings, n_threads=n_threads, by_doc=by_doc)
     unscored: list[str] = []
-    if options.format is FormatName.brackets and options.head_rules is None:
+    if options.format == "brackets" and options.head_rules is None:
         unscored = without_trees(nlp, on_words=settings.given.words)
     report: dict[str, Any] = {
         **scores.figures,
@@ -168,7 +173,7 @@ def evaluate(
         "given": given.value,
         "conventions": conventions.value,
         "punctuation": None if tags is None else sorted(tags),
-        "format": options.format.value,
+        "format": options.format,
         "head_rules": None if options.head_rules is None else options.head_rules.value,
         "unscored": unscored,
         "part": options.part,
@@ -197,7 +202,7 @@ def read_gold(nlp: Language, gold: Path, options: CorpusOptions) -> list[Doc]:
     from spacy_structreg.pipeline.gold_docs import read_docs
 
     # Without spaces, column files of most languages are no texts.
-    is_columns = options.format is FormatName.columns
+    is_columns = options.format == "columns"
     options = replace(
         options,
         spans_key=labels_group(nlp),
@@ -266,7 +271,7 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
     """
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.corpora.files import line_encoding
-    from spacy_structreg.corpora.sighan import is_release, training_vocabulary
+    from spacy_structreg.corpora.formats.sighan import is_release, training_vocabulary
     from spacy_structreg.pipeline.gold_docs import read_sentences
 
     if options.part is not None and is_release(path):
@@ -276,8 +281,8 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
         return {"".join(word.split()) for word in listed} - {""}
     # Training sets are taken whole.
     whole = replace(options, days=None, part=None, compounds=Compounds.parts, head_rules=None)
-    whole = replace(whole, format=find_format(path, whole))
-    if whole.format is FormatName.pfr:
+    whole = replace(whole, format=find_format(path, whole).name)
+    if whole.format == "pfr":
         whole = replace(whole, compounds=options.compounds)
     words = (word for sentence in read_sentences(path, whole) for word in sentence.words)
     return {"".join(word.split()) for word in words} - {""}

@@ -16,7 +16,7 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli import config_skeleton as skeleton
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import user_errors
-from spacy_structreg.corpora.corpus_options import TEXT_SUFFIXES, CorpusOptions, FormatName
+from spacy_structreg.corpora.corpus_options import AUTO, TEXT_SUFFIXES, CorpusOptions
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -193,7 +193,7 @@ def corpus_facts(path: Path) -> CorpusFacts:
 
     # As `spacy_structreg.Corpus.v1` reads it; other formats are still to be converted.
     as_text = path.name.lower().endswith(TEXT_SUFFIXES)
-    options = CorpusOptions(FormatName.segmented if as_text else FormatName.auto)
+    options = CorpusOptions("segmented" if as_text else AUTO)
     tags: Counter[str] = Counter()
     found: set[str] = set()
     has_pos = False

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-__all__ = ["WithStyles", "WithTemplates"]
+__all__ = ["WithFormats", "WithStyles", "WithTemplates"]
 
 
 class WithTemplates(TyperCommand):
@@ -20,8 +20,20 @@ class WithTemplates(TyperCommand):
             formatter.write_dl([(each.name, each.summary) for each in config_templates().values()])
 
 
-class WithStyles(TyperCommand):
-    """A command whose help lists the styles of pictures."""
+class WithFormats(TyperCommand):
+    """A command whose help lists the formats of corpora, the usual ones first."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the list."""
+        from spacy_structreg.corpora.any_format import all_formats
+
+        with formatter.section("Formats"):
+            formats = [*all_formats().values()][::-1]
+            formatter.write_dl([(each.name, each.summary) for each in formats])
+
+
+class WithStyles(WithFormats):
+    """A command whose help lists the styles of pictures, and the formats of corpora."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the list."""
@@ -30,3 +42,4 @@ class WithStyles(TyperCommand):
         with formatter.section("Styles"):
             drawing = drawn_styles().items()
             formatter.write_dl([(name, task.styles[name].summary) for name, task in drawing])
+        super().format_epilog(ctx, formatter)

@@ -61,7 +61,7 @@ def uncertain(
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
-    from spacy_structreg.corpora.partial_annotation import write_partial
+    from spacy_structreg.corpora.formats.partial import write_partial
     from spacy_structreg.estimators.tokenizer_model import TokenizerModel
     from spacy_structreg.estimators.uncertain_words import flat, least_certain
 

@@ -31,7 +31,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.annotated import Phrase
+from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.analyses import confidence_of
 from spacy_structreg.pipeline.constituency_documents import (
     HEADS,

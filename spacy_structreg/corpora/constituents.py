@@ -7,22 +7,22 @@ over the same words the outermost comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from spacy_structreg.corpora.brackets import Tree, trees_with_words
-from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
-from spacy_structreg.corpora.head_rules import HeadRuleName, HeadRules, head_rules
+from spacy_structreg.corpora.head_rules import HeadRules
+from spacy_structreg.corpora.sentence import Phrase, Sentence
+from spacy_structreg.corpora.trees import Tree
 
 __all__ = [
     "ROOT_CATEGORY",
     "ConstituencySentence",
     "Constituent",
     "constituency_sentence",
-    "constituency_sentences",
+    "sentence_of_tree",
 ]
 
 ROOT_CATEGORY = "ROOT"
@@ -190,7 +190,7 @@ class ConstituencySentence:
         # No constituents: one word, white space aside.
         return leaves[next((at for at, word in enumerate(self.words) if word.strip()), 0)]
 
-    def dependencies(self) -> DependencySentence:
+    def dependencies(self) -> Sentence:
         """The dependency tree that the heads give.
 
         Labels are the relations; if they are not known, `root` and, else, `dep`.
@@ -199,7 +199,7 @@ class ConstituencySentence:
         relations = self.relations or tuple(
             ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads
         )
-        return DependencySentence(self.words, self.tags, heads, relations)
+        return Sentence(self.words, self.tags, heads, relations)
 
 
 def _shown(constituent: Constituent) -> str:
@@ -246,21 +246,19 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
     )
 
 
-def constituency_sentences(
-    path: StrPath, rules: HeadRules | HeadRuleName, *, encoding: str = "utf-8"
-) -> Iterator[ConstituencySentence]:
-    """Yield the trees of a file in bracket notation as lists of constituents.
-
-    rules: or the name of those of a treebank. Trees of empty terminals alone and flat ones
-    (`Tree.is_flat`) are left out. Raises ValueError for another name; CorpusError as
-    `trees_with_words`, and when all trees that have words are flat.
-    """
-    chosen = rules if isinstance(rules, HeadRules) else head_rules(rules)
-    any_phrase = False
-    for tree in trees_with_words(path, encoding=encoding):
-        sentence = constituency_sentence(tree, chosen)
-        if sentence is not None:
-            any_phrase = True
-            yield sentence
-    if not any_phrase:
-        raise CorpusError(path, 1, "all sentences of the file are FLAT, without phrases")
+def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
+    """A phrase structure tree, with the dependency tree that its heads make."""
+    heads = tree.heads()
+    relations = tree.relations or [DEPENDENCY] * len(heads)
+    return Sentence(
+        tree.words,
+        tree.tags,
+        heads,
+        tuple(
+            "ROOT" if head == ROOT else relation
+            for head, relation in zip(heads, relations, strict=True)
+        ),
+        constituents=[
+            Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents
+        ],
+    )

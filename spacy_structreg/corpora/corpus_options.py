@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
 __all__ = [
+    "AUTO",
     "COLUMNS",
     "LABEL",
-    "PARTIAL_SUFFIX",
     "SKIPPED",
     "TEXT_COLUMNS",
     "TEXT_SUFFIXES",
-    "TREEBANK_SUFFIXES",
     "WORD",
     "Compounds",
     "CorpusOptions",
-    "FormatName",
     "HeadRuleSet",
     "SchemeName",
     "Sentences",
     "Spaces",
+    "Tokenize",
     "parse_columns",
     "parse_days",
     "split_part",
@@ -32,12 +31,14 @@ __all__ = [
 Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
 """Ways to cut texts into sentences: by punctuation, without regard to line ends, or not at all."""
 
+Tokenize: TypeAlias = Callable[[str], tuple[list[str], list[bool]]]
+"""The words of a text, and whether a space follows each."""
+
+AUTO: Final = "auto"
+"""Stands for the format that is found in the file."""
+
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 """Endings of the names of segmented text."""
-TREEBANK_SUFFIXES = (".conllu", ".conllu.gz", ".conllu.xz")
-"""Endings of the names of CoNLL-U."""
-PARTIAL_SUFFIX = ".partial"
-"""Ending of the names of partial annotation."""
 
 DAY_RANGES = re.compile("[0-9]{1,2}(?:-[0-9]{1,2})?(?:,[0-9]{1,2}(?:-[0-9]{1,2})?)*")
 LAST_DAY = 31
@@ -53,23 +54,6 @@ COLUMNS: Final = (WORD, "tag", "pos", LABEL)
 """Names of the columns of words; tasks may add others."""
 TEXT_COLUMNS: Final = ("text", "category")
 """Names of the columns of classified texts."""
-
-
-class FormatName(str, Enum):
-    """Formats of corpora; `auto` looks at the file."""
-
-    auto = "auto"
-    segmented = "segmented"
-    brackets = "brackets"
-    sinica = "sinica"
-    conllu = "conllu"
-    pfr = "pfr"
-    tagged = "tagged"
-    partial = "partial"
-    sighan = "sighan"
-    spacy = "spacy"
-    columns = "columns"
-    classified = "classified"
 
 
 class SchemeName(str, Enum):
@@ -97,7 +81,7 @@ class HeadRuleSet(str, Enum):
 
 
 class Spaces(str, Enum):
-    """Spaces of the text of a sentence; `auto` is explained at `read_sentences`."""
+    """Spaces of the text of a sentence; `auto` is explained at `formats.conllu.read`."""
 
     auto = "auto"
     none = "none"
@@ -105,10 +89,17 @@ class Spaces(str, Enum):
     latin = "latin"
 
 
+def words_between_spaces(text: str) -> tuple[list[str], list[bool]]:
+    """The words of a text between its white space."""
+    words = text.split()
+    return words, [*[True] * (len(words) - 1), False]
+
+
 @dataclass(frozen=True)
 class CorpusOptions:
     """Options of reading a corpus.
 
+    format: name of one of `any_format.all_formats`, or `AUTO`.
     encoding: as `corpora.files.read_lines` takes it; of a SIGHAN release, another one than UTF-8
         asks for the files in their original encodings.
     compounds, days: of PFR; days of the month, None for all.
@@ -119,10 +110,10 @@ class CorpusOptions:
         `parse_columns` gives them.
     spans_key: the span group that labeled spans go to, of column files; None for entities. Of Docs,
         the one that they are read from; None for the usual one.
-    lang: of classified texts, the language whose tokenizer parts them.
+    lang, tokenize: of classified texts: the language whose tokenizer parts them, and what does.
     """
 
-    format: FormatName = FormatName.auto
+    format: str = AUTO
     encoding: str = "utf-8"
     compounds: Compounds = Compounds.parts
     days: frozenset[int] | None = None
@@ -134,6 +125,7 @@ class CorpusOptions:
     comments: str | None = None
     spans_key: str | None = None
     lang: str = "xx"
+    tokenize: Tokenize = words_between_spaces
 
 
 def parse_columns(text: str | None, further: Iterable[str] = ()) -> tuple[str, ...] | None:

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, open_bytes
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.splits import CtbPart
+from spacy_structreg.corpora.trees import Tree
 
 __all__ = ["article_encoding", "check_counts", "list_articles", "read_articles"]
 

@@ -9,70 +9,17 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 __all__ = [
     "ROOT",
-    "DependencySentence",
     "Parse",
+    "find_circle",
     "is_projective",
     "projectivize",
-    "single_trees",
 ]
 
 ROOT = -1
 """Head of a root, in place of a position."""
-
-
-@dataclass(frozen=True, slots=True)
-class DependencySentence:
-    """A tagged sentence with its gold tree, or with a part of it.
-
-    words, tags: one tag a word; a tag may be empty where there is none.
-    heads: the index of each word's head, `ROOT` for a root, None where it is not annotated.
-    labels: the relation of each word to its head, None where it is not annotated.
-
-    Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
-    numbers of words, tags, heads and labels that differ, and for heads that are out of range or go
-    in a circle.
-    """
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
-    heads: tuple[int | None, ...]
-    labels: tuple[str | None, ...]
-
-    def __post_init__(self) -> None:
-        n_words = len(self.words)
-        if not n_words:
-            raise ValueError("a sentence without words; leave it out")
-        numbers = (len(self.tags), len(self.heads), len(self.labels))
-        if any(number != n_words for number in numbers):
-            raise ValueError(
-                f"{self._name()}: {numbers[0]} tags, {numbers[1]} heads and {numbers[2]} labels "
-                f"for {n_words} words; give one of each for each word"
-            )
-        if "" in self.words:
-            raise ValueError(f"{self._name()}: word {self.words.index('')} is empty; leave it out")
-        for index, head in enumerate(self.heads):
-            if head is not None and not ROOT <= head < n_words:
-                raise ValueError(
-                    f"{self._name()}: the head {head} of word {index} is none of its {n_words} "
-                    f"words; heads are counted from 0, and {ROOT} is that of a root"
-                )
-        circle = find_circle(self.heads)
-        if len(circle) == 1:
-            raise ValueError(
-                f"{self._name()}: word {circle[0]} is its own head; that of a root is {ROOT}"
-            )
-        if circle:
-            raise ValueError(
-                f"{self._name()}: the heads of the words {', '.join(map(str, circle))} go in a "
-                "circle; correct one of them"
-            )
-
-    def _name(self) -> str:
-        return f"sentence {' '.join(self.words)[:40]!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,41 +59,6 @@ def find_circle(heads: Sequence[int | None]) -> list[int]:
                 circle.append(above)
             return circle
     return []
-
-
-def single_trees(sentence: DependencySentence) -> list[DependencySentence]:
-    """The parts of a text that have a root each, if the heads say where they end.
-
-    They do if all heads are known and every tree is a run of words; else the text stays whole.
-    """
-    roots = [word for word, head in enumerate(sentence.heads) if head == ROOT]
-    if len(roots) < 2 or None in sentence.heads:
-        return [sentence]
-    root_of = {root: root for root in roots}
-    for word in range(len(sentence.heads)):
-        path = []
-        above: int | None = word
-        while above is not None and above not in root_of:
-            path.append(above)
-            above = sentence.heads[above]
-        assert above is not None
-        root_of.update(dict.fromkeys(path, root_of[above]))
-    n = len(root_of)
-    begins = [i for i in range(n) if i == 0 or root_of[i] != root_of[i - 1]]
-    if len(begins) != len(roots):
-        return [sentence]
-    return [
-        DependencySentence(
-            sentence.words[begin:end],
-            sentence.tags[begin:end],
-            tuple(
-                ROOT if head is None or head == ROOT else head - begin
-                for head in sentence.heads[begin:end]
-            ),
-            sentence.labels[begin:end],
-        )
-        for begin, end in pairwise([*begins, n])
-    ]
 
 
 def is_projective(heads: Sequence[int | None]) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from spacy_structreg.corpora.brackets import FUNCTION_TAGS, Tree
+from spacy_structreg.corpora.trees import FUNCTION_TAGS, Tree
 
 __all__ = ["CTB_RELATIONS", "DEPENDENCY", "NO_RELATIONS", "ROOT_DEPENDENCY", "RelationRules"]
 

@@ -14,8 +14,9 @@ from html import escape
 from itertools import accumulate, pairwise
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.palette import COLORS, DRAWING, FILLS, fill_of
+from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = ["dependency_svg", "span_svg", "tree_svg"]
 
@@ -139,7 +140,7 @@ def span_svg(sentence: ConstituencySentence, *, font_size: float = 16) -> str:
     return _svg(edges[-1], height, font_size, [*bars, *texts])
 
 
-def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> str:
+def dependency_svg(sentence: Sentence, *, font_size: float = 16) -> str:
     """A dependency tree as SVG: arcs with their relations above the words, tags below them.
 
     font_size, and what is raised: as of `tree_svg`. An arrow points from a word's head to the word,
@@ -281,7 +282,7 @@ def _levels(n_words: int, arcs: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _middles(
-    sentence: DependencySentence,
+    sentence: Sentence,
     relations: Sequence[str],
     arcs: Sequence[tuple[int, int]],
 ) -> list[float]:
@@ -301,7 +302,7 @@ def _middles(
     return middles
 
 
-def _word_width(sentence: DependencySentence, relations: Sequence[str], word: int) -> float:
+def _word_width(sentence: Sentence, relations: Sequence[str], word: int) -> float:
     """The width of a word with its tag, and of a root with its relation above it."""
     small = [sentence.tags[word]]
     if sentence.heads[word] == ROOT:

@@ -20,26 +20,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from spacy_structreg.metrics.labeling import (
-    BIO,
-    OUTSIDE,
-    Place,
-    Span,
-    join_places,
-    split_label,
-)
-
 __all__ = [
+    "BIO",
+    "OUTSIDE",
     "SCHEMES",
     "Place",
     "Scheme",
     "Span",
     "convert",
     "detect_scheme",
+    "join_places",
     "labels_of",
     "place_of",
     "spans_of",
+    "split_label",
 ]
+
+Span: TypeAlias = tuple[int, int, str]
+"""Index of the first token, index behind the last one, label."""
+
+Place: TypeAlias = tuple[str, str]
+"""Place of a token in a span, as one of the letters B, I, E, S and O, and the span's label."""
+
+OUTSIDE: Final = "O"
+"""Label of a token in no span."""
+
+BIO: Final[Mapping[str, str]] = MappingProxyType({"B": "B", "I": "I"})
+"""The prefixes of labels in BIO, and the letters of places that they stand for."""
 
 Scheme: TypeAlias = Literal["bio", "iob1", "bioes", "io"]
 """Names of schemes, by which labels of tokens stand for spans."""
@@ -53,6 +60,46 @@ BIOES: Final = MappingProxyType(
 PREFIXES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {"bio": BIO, "iob1": BIO, "bioes": BIOES}
 )
+
+
+def split_label(label: str, prefixes: Mapping[str, str]) -> Place:
+    """The place that a label such as `B-PER` or `O` says; the first hyphen ends its prefix.
+
+    prefixes: those that there are, with the letters of places that they stand for, as `BIO`.
+    Raises ValueError for a label that is neither `O` nor one of the prefixes, a hyphen and a name.
+    """
+    if label == OUTSIDE:
+        return OUTSIDE, ""
+    prefix, _, name = label.partition("-")
+    if not name or prefix not in prefixes:
+        forms = ", ".join([OUTSIDE, *(f"{known}-X" for known in prefixes)])
+        raise ValueError(f"{label!r:.60} is no label of this scheme; labels are {forms}")
+    return prefixes[prefix], name
+
+
+def join_places(places: Iterable[Place]) -> list[Span]:
+    """The spans that the places of the tokens of a sentence say, from left to right.
+
+    B begins a span and S is one. I and E go on with the span of their label that the token before
+    is in, and begin one if there is none. A span ends with E, and before a place that does not go
+    on with it. Of B and I alone, these are the spans that `conlleval` finds.
+    """
+    spans: list[Span] = []
+    begin: int | None = None
+    label = ""
+    index = -1
+    for index, (letter, name) in enumerate(places):
+        if begin is not None and (letter in ("B", "S", "O") or name != label):
+            spans.append((begin, index, label))
+            begin = None
+        if letter != "O" and begin is None:
+            begin, label = index, name
+        if begin is not None and letter in ("E", "S"):
+            spans.append((begin, index + 1, label))
+            begin = None
+    if begin is not None:
+        spans.append((begin, index + 1, label))
+    return spans
 
 
 def place_of(label: str, scheme: Scheme) -> Place:

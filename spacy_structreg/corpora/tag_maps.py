@@ -4,9 +4,9 @@ A tag stands for words of several universal tags now and then; the table names t
 its words have. Where a handful of words of a tag have another one, `WordRule`s name them.
 
 Sources: Xia 2000, "The part-of-speech tagging guidelines for the Penn Chinese Treebank (3.0)"; Yu
-et al. 2003 (see `corpora.pfr`); Santorini 1990, "Part-of-speech tagging guidelines for the Penn
-Treebank project"; universaldependencies.org/u/pos. What is said about words of a tag was counted in
-the corpora.
+et al. 2003 (see `corpora.formats.pfr`); Santorini 1990, "Part-of-speech tagging guidelines for the
+Penn Treebank project"; universaldependencies.org/u/pos. What is said about words of a tag was
+counted in the corpora.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ What half-width marks are, and which marks at an end are left out, holds for all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import STOPS, TERMINATORS, latin_spaces
 
 __all__ = [
@@ -52,32 +53,33 @@ def count_final_marks(words: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(_FINAL.issuperset, reversed(words[1:])))
 
 
-def with_spaces(sentence: AnnotatedSentence) -> AnnotatedSentence:
+def with_spaces(sentence: Sentence) -> Sentence:
     """A sentence with the spaces of its text, which files of brackets do not keep."""
-    return sentence._replace(spaces=sentence.spaces or latin_spaces(sentence.words))
+    return replace(sentence, spaces=sentence.spaces or tuple(latin_spaces(sentence.words)))
 
 
-def rewritten(sentence: AnnotatedSentence, rewrite: Callable[[str], str]) -> AnnotatedSentence:
+def rewritten(sentence: Sentence, rewrite: Callable[[str], str]) -> Sentence:
     """A sentence whose words are written otherwise, and its annotation."""
-    return sentence._replace(words=list(map(rewrite, sentence.words)))
+    return replace(sentence, words=tuple(map(rewrite, sentence.words)))
 
 
-def half_width_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
+def half_width_punctuation(sentence: Sentence) -> Sentence:
     """A tagged sentence with punctuation in half width, and its annotation."""
-    pairs = zip(sentence.words, sentence.tags or (), strict=True)
-    return sentence._replace(
-        words=[
+    pairs = zip(sentence.words, sentence.tags, strict=True)
+    return replace(
+        sentence,
+        words=tuple(
             word.translate(HALF_WIDTH_FORMS) if tag == PUNCTUATION else word for word, tag in pairs
-        ]
+        ),
     )
 
 
-def without_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
-    """The other words of a tagged sentence than punctuation, with their tags; maybe none."""
-    return _chosen(sentence, [tag != PUNCTUATION for tag in sentence.tags or ()])
+def without_punctuation(sentence: Sentence) -> Sentence | None:
+    """The other words of a tagged sentence than punctuation, with their tags; None without any."""
+    return _chosen(sentence, [tag != PUNCTUATION for tag in sentence.tags])
 
 
-def without_final_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
+def without_final_punctuation(sentence: Sentence) -> Sentence | None:
     """The words of a tagged sentence before its final punctuation, with their tags.
 
     Final punctuation is that of `count_final_marks`.
@@ -86,8 +88,8 @@ def without_final_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
     return _chosen(sentence, [place < n_kept for place in range(len(sentence.words))])
 
 
-def _chosen(sentence: AnnotatedSentence, keeps: list[bool]) -> AnnotatedSentence:
+def _chosen(sentence: Sentence, keeps: list[bool]) -> Sentence | None:
     """Some words of a sentence, and their tags. Trees and entities may not fit any longer."""
-    rows = zip(sentence.words, sentence.tags or (), keeps, strict=True)
+    rows = zip(sentence.words, sentence.tags, keeps, strict=True)
     pairs = [(word, tag) for word, tag, kept in rows if kept]
-    return with_spaces(AnnotatedSentence([word for word, _ in pairs], [tag for _, tag in pairs]))
+    return with_spaces(Sentence.of_pairs(pairs)) if pairs else None

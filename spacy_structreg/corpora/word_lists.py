@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
-from spacy_structreg.corpora.segmentation import HAN
+from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 
 __all__ = [

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, single_trees
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence, single_trees
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.parsed_analyses import (
@@ -345,7 +346,7 @@ class GuidedJointParser(
         """True if it finds the ends of sentences, by trees that are complete."""
         return self.words.settings.many_roots
 
-    def tune(self, dev: Iterable[DependencySentence], *, n_threads: int = 1) -> float:
+    def tune(self, dev: Iterable[Sentence], *, n_threads: int = 1) -> float:
         """Choose the weights of the model of analyses, of characters, then of arcs.
 
         Characters are weighed by the F of words with tags, arcs by that of labeled heads. Returns

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.labeling import Scheme, convert
+from spacy_structreg.corpora.labeling import OUTSIDE, Scheme, convert
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.metrics.labeling import OUTSIDE, score_labels, score_spans
+from spacy_structreg.metrics.labeling import score_labels, score_spans
 from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentences import (
     LONGEST,
     cut_long,

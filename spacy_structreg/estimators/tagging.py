@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.estimators.word_knowledge import (
@@ -569,13 +569,13 @@ FOLD_EPOCHS: Final = 10
 
 
 def with_found_tags(
-    gold: Sequence[DependencySentence],
-    dev: Sequence[DependencySentence] | None = None,
+    gold: Sequence[Sentence],
+    dev: Sequence[Sentence] | None = None,
     *,
     settings: TaggerSettings | None = None,
     n_folds: int = 10,
     n_threads: int = 1,
-) -> tuple[list[DependencySentence], list[DependencySentence] | None]:
+) -> tuple[list[Sentence], list[Sentence] | None]:
     """Sentences with tags as good as those that a parser will meet, in place of gold ones.
 
     gold: each of so many folds is tagged by a tagger of the others. dev: sentences that are tagged
@@ -607,7 +607,7 @@ def with_found_tags(
 
 
 def _tag_fold(
-    shared: tuple[TaggerSettings, list[DependencySentence]], bound: tuple[int, int]
+    shared: tuple[TaggerSettings, list[Sentence]], bound: tuple[int, int]
 ) -> list[list[str]]:
     """The tags of a fold, by a tagger of the others."""
     settings, corpus = shared
@@ -616,6 +616,6 @@ def _tag_fold(
     return tagger.predict_batch(sentence.words for sentence in corpus[begin:end])
 
 
-def _tagger_of(settings: TaggerSettings, corpus: list[DependencySentence]) -> Tagger:
+def _tagger_of(settings: TaggerSettings, corpus: list[Sentence]) -> Tagger:
     pairs = [list(zip(each.words, each.tags, strict=True)) for each in corpus]
     return Tagger.of(settings).fit(pairs)

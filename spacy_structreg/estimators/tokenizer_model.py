@@ -32,7 +32,7 @@ class TokenizerModel(Protocol):
     """The model of a tokenizer, as tokenizers and commands use it.
 
     Gold sentences are lists of words; for a model that tags as well, of (word, tag) pairs; for one
-    that parses, `DependencySentence`s.
+    that parses, `Sentence`s.
     """
 
     SCHEMA: ClassVar[ExampleSchema[Any]]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TypeAlias, TypeVar
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse, is_projective
+from spacy_structreg.corpora.dependencies import ROOT, Parse, is_projective
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.models.example_schema import Words, check_names
 from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
 
@@ -68,9 +69,9 @@ def _checked_arcs(given: GivenArcs) -> tuple[tuple[int | None, ...], tuple[str |
     return heads, labels
 
 
-def mirrored(sentence: DependencySentence) -> DependencySentence:
+def mirrored(sentence: Sentence) -> Sentence:
     """A sentence from its last word to its first, with the same tree."""
-    return DependencySentence(
+    return Sentence(
         words=sentence.words[::-1],
         tags=sentence.tags[::-1],
         heads=tuple(_mirrored_heads(sentence.heads)),
@@ -83,7 +84,7 @@ def _mirrored_heads(heads: Sequence[HeadT]) -> list[HeadT]:
     return [head if head is None or head == ROOT else last - head for head in heads[::-1]]
 
 
-def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
+def without_blanks(sentence: Sentence) -> Sentence | None:
     """A sentence without the words of nothing but white space; None if no other is left.
 
     What hangs on such a word is hung on its head.
@@ -101,7 +102,7 @@ def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
             head = sentence.heads[head]
         return head if head is None or head == ROOT else place[head]
 
-    return DependencySentence(
+    return Sentence(
         words=tuple(sentence.words[i] for i in kept),
         tags=tuple(sentence.tags[i] for i in kept),
         heads=tuple(head_of(i) for i in kept),
@@ -135,7 +136,7 @@ class Query:
         heads = None
         if given is not None:
             given = arcs = _checked_arcs(given)
-            tree = DependencySentence(tuple(words), tuple(tags), *arcs)
+            tree = Sentence(tuple(words), tuple(tags), *arcs)
             visible = without_blanks(tree)
             heads = [] if visible is None else list(visible.heads)
             if heads.count(ROOT) > 1 or not is_projective(heads):

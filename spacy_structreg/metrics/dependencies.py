@@ -55,7 +55,7 @@ class Arcs(Protocol):
 
 
 class ParsedSentence(Arcs, Protocol):
-    """Tagged words and the tree over them, such as `corpora.dependencies.DependencySentence`."""
+    """Tagged words and the tree over them, such as `corpora.sentence.Sentence`."""
 
     @property
     def words(self) -> Sequence[str]: ...

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 
 Words: TypeAlias = Sequence[str]
 TaggedWords: TypeAlias = Sequence[tuple[str, str]]

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence
@@ -144,20 +144,20 @@ def _doc_of(
 ) -> Doc:
     """A sentence as a Doc of its own, with what `save_docs` writes."""
     begin = sentence.start
-    heads = [ROOT if token.head == token else token.head.i - begin for token in sentence]
+    heads = tuple(ROOT if token.head == token else token.head.i - begin for token in sentence)
     groups: dict[str, list[GroupedSpan]] = {}
     for span in spans:
         groups.setdefault(span.group, []).append(span)
     entities = [(each.begin, each.end, each.label) for each in groups.pop("", [])]
     made = doc_of_sentence(
         sentence.doc.vocab,
-        AnnotatedSentence(
-            words=[token.text for token in sentence],
-            tags=[token.tag_ for token in sentence],
-            pos=[token.pos_ for token in sentence],
-            heads=heads if has_heads else None,
-            deps=[token.dep_ for token in sentence] if has_heads else None,
-            spaces=[bool(token.whitespace_) for token in sentence],
+        Sentence(
+            words=tuple(token.text for token in sentence),
+            tags=tuple(token.tag_ for token in sentence),
+            heads=heads if has_heads else (),
+            labels=tuple(token.dep_ for token in sentence) if has_heads else (),
+            pos=tuple(token.pos_ for token in sentence),
+            spaces=tuple(bool(token.whitespace_) for token in sentence),
             entities=entities if has_entities else None,
         ),
     )

@@ -17,8 +17,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings
 from spacy_structreg.pipeline.component import (
@@ -537,7 +537,7 @@ class Constituents(DrawnTask):
         """The constituents of the usual span group. Raises ValueError as `read_phrases`."""
         return {"constituents": read_phrases(doc)}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Put the constituents into the usual span group."""
         if sentence.constituents is not None:
             write_phrases(doc, sentence.constituents)

@@ -260,6 +260,6 @@ class _Trees:
 
 def _escaped(text: str) -> str:
     """A word or label as bracket notation can hold it: without white space and brackets."""
-    from spacy_structreg.corpora.brackets import escaped_word
+    from spacy_structreg.corpora.trees import escaped_word
 
     return escaped_word("".join(text.split()))

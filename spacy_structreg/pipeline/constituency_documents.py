@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
 
-from spacy_structreg.corpora.annotated import Phrase
+from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.documents import is_visible, visible_tokens, word_of
 

@@ -12,11 +12,12 @@ from spacy.parts_of_speech import IDS  # type: ignore[import-not-found]  # has n
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import sentence_bounds
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.partial_annotation import PartialSentence
+    from spacy_structreg.corpora.formats.partial import PartialSentence
 
 UNKNOWN_WORDS: Final = "unknown_words"
 """The span group of a gold Doc in which it is not known whether a word ends between two tokens."""
@@ -163,7 +164,7 @@ def partial_sentence(doc: Doc) -> PartialSentence | None:
     if not unknown and n_tagged in (0, len(pairs)):
         return None
     # Which spaCy need not import whenever it makes a pipeline.
-    from spacy_structreg.corpora.partial_annotation import PartialSentence
+    from spacy_structreg.corpora.formats.partial import PartialSentence
 
     return PartialSentence.of_words([word for word, _ in pairs], [tag for _, tag in pairs], unknown)
 
@@ -196,7 +197,7 @@ def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
     return pairs
 
 
-def gold_trees(doc: Doc, *, many_roots: bool = False) -> list[DependencySentence]:
+def gold_trees(doc: Doc, *, many_roots: bool = False) -> list[Sentence]:
     """The trees of the sentences of a gold Doc; many_roots: as one, with a root for each.
 
     Raises ValueError if no word has a head, or none has a tag.
@@ -231,7 +232,7 @@ def category_of(doc: Doc) -> str | None:
 
 def dependency_sentences(
     doc: Doc, lengths: Iterable[int] | None = None, tags: Sequence[str] | None = None
-) -> list[DependencySentence]:
+) -> list[Sentence]:
     """The sentences of a Doc, with what it has of their trees.
 
     Words are those that `gold_words` gives. What hangs on white space hangs on its head. A head in
@@ -257,7 +258,7 @@ def dependency_sentences(
                 at = ROOT if head == token else at - start if start <= at < end else None
             heads.append(at)
         sentences.append(
-            DependencySentence(
+            Sentence(
                 words=tuple(map(word_of, chosen)),
                 tags=tuple(token.tag_ if tags is None else tags[token.i] for token in chosen),
                 heads=tuple(heads),

@@ -7,8 +7,10 @@ Doc has; what of it belongs to a task is read and written by the task (`pipeline
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.language import Language
@@ -17,11 +19,11 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora import any_format
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.any_format import find_format
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.corpora.sentence import Sentence, join
 from spacy_structreg.pipeline.constituency_documents import word_bounds
 from spacy_structreg.pipeline.documents import (
     UNKNOWN_WORDS,
@@ -70,21 +72,21 @@ def read_docs(path: Path, vocab: Vocab, options: CorpusOptions | None = None) ->
     Raises ValueError as `read_sentences`.
     """
     options = options or CorpusOptions()
-    if find_format(path, options) is FormatName.spacy:
+    if find_format(path, options).name == "spacy":
         yield from _with_words(path, vocab)
         return
     for sentence in read_sentences(path, options):
         yield doc_of_sentence(vocab, sentence)
 
 
-def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator[AnnotatedSentence]:
+def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator[Sentence]:
     """Yield the sentences of a corpus of any format; those of a `.spacy` file are its Docs.
 
     White space within the tokens of Docs, and tokens of nothing else, are left out.
     Raises ValueError and OSError as `any_format.read_sentences`.
     """
     options = options or CorpusOptions()
-    if find_format(path, options) is FormatName.spacy:
+    if find_format(path, options).name == "spacy":
         for doc in _with_words(path, Vocab()):
             yield sentence_of_doc(doc, options.spans_key)
         return
@@ -104,7 +106,7 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
         doc = language().make_doc(text)
         return [token.text for token in doc], [bool(token.whitespace_) for token in doc]
 
-    yield from any_format.read_sentences(path, options, tokenize)
+    yield from any_format.read_sentences(path, replace(options, tokenize=tokenize))
 
 
 def _with_words(path: Path, vocab: Vocab) -> Iterator[Doc]:
@@ -114,62 +116,53 @@ def _with_words(path: Path, vocab: Vocab) -> Iterator[Doc]:
     yield from docs
 
 
-def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> AnnotatedSentence:
+def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> Sentence:
     """The words of a Doc, as `gold_words` has them, and what it has of the rest.
 
     spans_key: of labeled spans; None for the usual one.
     Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
     """
-    words: list[str] = []
-    tags: list[str] = []
-    heads: list[int] = []
-    deps: list[str] = []
-    for sentence in dependency_sentences(doc):
-        for head, label in zip(sentence.heads, sentence.labels, strict=True):
-            if head is not None:
-                heads.append(head if head == ROOT else len(words) + head)
-                deps.append(label or "")
-        words += sentence.words
-        tags += sentence.tags
-    pos = [token.pos_ for token in visible_tokens(doc)]
-    unknown = unknown_stretches(doc)
-    is_parsed = len(heads) == len(words)
-    found = AnnotatedSentence(
-        words,
-        tags if any(tags) else None,
-        pos if any(pos) else None,
-        heads if is_parsed else None,
-        deps if is_parsed else None,
-        unknown=unknown or None,
-    )
+    found = join(dependency_sentences(doc))
+    is_parsed = None not in found.heads
+    pos = tuple(token.pos_ for token in visible_tokens(doc))
+    fields: dict[str, Any] = {}
     extra: dict[str, list[str]] = {}
     for task in all_tasks():
-        fields = task.read_gold(doc, spans_key)
+        fields |= task.read_gold(doc, spans_key)
         extra |= fields.pop("extra", None) or {}
-        found = found._replace(**fields)
-    firsts = {first for first, _ in word_bounds(doc, found.constituents or [])}
-    starts = [index in firsts for index in range(len(words))]
-    return found._replace(starts=starts if sum(starts) > 1 else None, extra=extra or None)
+    firsts = {first for first, _ in word_bounds(doc, fields.get("constituents") or [])}
+    return replace(
+        found,
+        tags=found.tags if any(found.tags) else (),
+        heads=found.heads if is_parsed else (),
+        labels=found.labels if is_parsed else (),
+        pos=pos if any(pos) else (),
+        starts=tuple(i in firsts for i in range(len(found.words))) if len(firsts) > 1 else (),
+        extra=extra or None,
+        unknown=tuple(unknown_stretches(doc)),
+        **fields,
+    )
 
 
-def doc_of_sentence(vocab: Vocab, sentence: AnnotatedSentence) -> Doc:
-    """A Doc with all that there is of a sentence."""
+def doc_of_sentence(vocab: Vocab, sentence: Sentence) -> Doc:
+    """A Doc with all that there is of a sentence; of trees, with those that are known wholly."""
     n = len(sentence.words)
-    heads = sentence.heads
-    if heads is not None:
+    heads = labels = None
+    if sentence.heads and None not in sentence.heads:
         # The head of a root is itself in a Doc.
-        heads = [index if head == ROOT else head for index, head in enumerate(heads)]
+        heads = [index if head == ROOT else head for index, head in enumerate(sentence.heads)]
+        labels = [label or "" for label in sentence.labels] or None
     starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
     doc = Doc(
         vocab,
-        words=sentence.words,
-        spaces=sentence.spaces or [False] * n,
-        tags=sentence.tags,
-        pos=sentence.pos,
-        heads=heads,
-        deps=sentence.deps,
+        words=list(sentence.words),
+        spaces=list(sentence.spaces) or [False] * n,
+        tags=list(sentence.tags) or None,
+        pos=list(sentence.pos) or None,
+        heads=heads,  # type: ignore[arg-type]  # none is None
+        deps=labels,
         # spaCy finds them in the tree if there is one.
-        sent_starts=None if sentence.heads else starts,
+        sent_starts=starts if heads is None else None,
     )
     for task in all_tasks():
         task.write_gold(doc, sentence)
@@ -178,7 +171,7 @@ def doc_of_sentence(vocab: Vocab, sentence: AnnotatedSentence) -> Doc:
     return doc
 
 
-def write_docs(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences as Docs to a `.spacy` file, in one step."""
     vocab = Vocab()
     save_docs(path, (doc_of_sentence(vocab, sentence) for sentence in sentences))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.sentence import LabeledSpan
 
 ENTS: Final = "ents"
 SPANS: Final = "spans"

@@ -14,7 +14,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AnalysisSettings
 from spacy_structreg.pipeline.component import (
@@ -166,7 +167,7 @@ class StructregParser(TreePipe):
 
     def _gold_sentences(
         self, doc: Doc, tags: Sequence[str]
-    ) -> Iterator[tuple[int, DependencySentence | None]]:
+    ) -> Iterator[tuple[int, Sentence | None]]:
         for sentence in dependency_sentences(doc, tags=tags):
             has_any = any(head is not None for head in sentence.heads)
             yield len(sentence.words), sentence if has_any else None
@@ -296,7 +297,7 @@ def _is_complete(reference: Doc, predicted: Doc) -> bool:
     )
 
 
-def _without_tags(sentences: Iterable[DependencySentence]) -> list[DependencySentence]:
+def _without_tags(sentences: Iterable[Sentence]) -> list[Sentence]:
     return [replace(each, tags=("_",) * len(each.words)) for each in sentences]
 
 

@@ -12,7 +12,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.segmentation import HAN, read_segmented
+from spacy_structreg.corpora.formats.segmented import read_segmented
+from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.pipeline.checkpoint_callbacks import in_order
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer

@@ -16,8 +16,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
 from spacy_structreg.corpora.corpus_options import Sentences
+from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,
@@ -651,7 +651,7 @@ class Labeling(PipelineTask):
             "spans_key": spans_key,
         }
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Write entities, and spans into their group."""
         key = sentence.spans_key or SPANS_KEY
         for attribute, spans in ((ENTS, sentence.entities), (SPANS, sentence.chunks)):

@@ -25,7 +25,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.annotated import AnnotatedSentence
+    from spacy_structreg.corpora.sentence import Sentence
     from spacy_structreg.metrics.figures import Counts, Scores
 
 TOKENIZER: Final = "tokenizer"
@@ -253,13 +253,13 @@ class PipelineTask(ABC):
         """True if a Doc has gold annotation of the task, at least in part."""
 
     def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
-        """The fields of an `AnnotatedSentence` that the task has from a Doc.
+        """The fields of a `Sentence` that the task has from a Doc.
 
         spans_key: the span group that users name; None for the usual one.
         """
         return {}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:  # noqa: B027 - optional
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:  # noqa: B027 - optional
         """Annotate a Doc of the words of a sentence, which has its tags, heads and relations."""
 
     def align_gold(self, nlp: Language, docs: Iterable[Doc]) -> None:  # noqa: B027 - optional

@@ -12,7 +12,7 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,
     component_factory,
@@ -207,7 +207,7 @@ class Classification(PipelineTask):
         """The category of a Doc, if it has one alone."""
         return {"category": sole_category(doc)}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Write the category."""
         if sentence.category is not None:
             doc.cats = {sentence.category: 1.0}

@@ -12,7 +12,7 @@ from spacy.glossary import GLOSSARY
 from spacy.language import Language
 
 from spacy_structreg.about import __version__
-from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
+from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import fill_of
 from spacy_structreg.pipeline.analyses import KeepsAnalyses
 from spacy_structreg.pipeline.explained_pipeline import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,8 +151,7 @@ def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
 
 def conllu_of(doc: Doc) -> str:
     """The sentences of a Doc in CoNLL-U."""
-    from spacy_structreg.corpora.any_format import treebank_sentences
-    from spacy_structreg.corpora.conllu import sentence_text
+    from spacy_structreg.corpora.formats.conllu import sentence_text, treebank_sentences
     from spacy_structreg.pipeline.gold_docs import sentence_of_doc
 
     tokens = visible_tokens(doc)
@@ -160,6 +160,6 @@ def conllu_of(doc: Doc) -> str:
     # Which spaCy makes anew whenever it is asked for.
     text = doc.text
     ends = [token.idx + len(token) for token in tokens]
-    spaces = [text[end : end + 1].isspace() for end in ends]
-    sentence = sentence_of_doc(doc)._replace(spaces=spaces)
+    spaces = tuple(text[end : end + 1].isspace() for end in ends)
+    sentence = replace(sentence_of_doc(doc), spaces=spaces)
     return "".join(sentence_text(each) for each in treebank_sentences(sentence))

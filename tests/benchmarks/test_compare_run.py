@@ -13,7 +13,7 @@ import pytest
 from benchmarks.compare import run as compare
 from benchmarks.compare.trees import ROOT, built_tree, commit_of
 from benchmarks.serving.run import of_pipeline
-from spacy_structreg.corpora.segmentation import write_segmented
+from spacy_structreg.corpora.formats.segmented import write_segmented
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 SETUP = """

@@ -14,7 +14,8 @@ from benchmarks.common.run import main
 from benchmarks.common.worker import Worker
 from benchmarks.constituency.systems import Nltk
 from benchmarks.constituency.task import CONSTITUENCY
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import score_brackets
 

@@ -15,8 +15,9 @@ from benchmarks.common.run import main
 from benchmarks.common.worker import Worker
 from benchmarks.parsing.systems import SpacyParser, Udpipe
 from benchmarks.parsing.task import PARSING, jackknifed, retagged
-from spacy_structreg.corpora.conllu import dependency_sentences
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
 KNOWN = ("海鸥", "渔船", "灯塔", "码头"), ("飞过", "望着", "离开", "照亮")
@@ -25,7 +26,7 @@ UNKNOWN = ("雪山", "猎人", "松鼠", "小屋"), ("越过", "追赶", "害怕
 
 def made_up(
     n_sentences: int, seed: int, vocabulary: tuple[tuple[str, ...], ...] = KNOWN
-) -> list[DependencySentence]:
+) -> list[Sentence]:
     """Verb, subject and object in any order; either noun may have a number and a classifier."""
     nouns, verbs = vocabulary
     generator = random.Random(seed)
@@ -56,7 +57,7 @@ def made_up(
             add(generator.choice(nouns), "NN", "verb", label, lists)
         add("。", "PU", "verb", "punct", lists)
         sentences.append(
-            DependencySentence(
+            Sentence(
                 tuple(words),
                 tuple(tags),
                 tuple(at[head] if isinstance(head, str) else head for head in heads),

@@ -46,7 +46,7 @@ def test_a_whole_release_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "icwb2-data.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("icwb2-data/training/pku_training.utf8", "小 船\n")
-    with pytest.raises(ValueError, match="a whole release; name a file of it"):
+    with pytest.raises(ValueError, match="name the corpus and part of the release"):
         read_sentences(path)
 
 

@@ -17,7 +17,7 @@ from benchmarks.common.worker import Trained, Worker, WorkerError, one_thread
 from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours
 from benchmarks.segmentation.task import SEGMENTATION
-from spacy_structreg.corpora.segmentation import read_segmented, write_segmented
+from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 WORDS = [

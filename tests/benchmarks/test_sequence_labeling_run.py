@@ -15,7 +15,7 @@ from benchmarks.common.worker import Worker
 from benchmarks.sequence_labeling.choices import Choices, Rows
 from benchmarks.sequence_labeling.systems import CRFSUITE, CrfsuiteLbfgs, SpacyNer
 from benchmarks.sequence_labeling.task import LABELING, Labeling, seconds_to
-from spacy_structreg.corpora.columns import write_columns
+from spacy_structreg.corpora.formats.columns import write_columns
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import LogLinear
 

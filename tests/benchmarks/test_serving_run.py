@@ -21,17 +21,18 @@ from benchmarks.serving.kinds import KINDS
 from benchmarks.serving.report import Result, ServingReport, heading, quantile
 from benchmarks.serving.run import batches_of, command_cost, main, units_of
 from benchmarks.serving.systems import PipelineHost, sizes_of
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 
 NOUNS = ("海鸥", "渔船", "灯塔", "码头", "老船长", "贝壳")
 VERBS = ("飞过", "望着", "离开", "照亮")
 
 
-def made_up(n_sentences: int, seed: int) -> list[DependencySentence]:
+def made_up(n_sentences: int, seed: int) -> list[Sentence]:
     """A subject, a verb, an object and a full stop."""
     choose = random.Random(seed).choice
     return [
-        DependencySentence(
+        Sentence(
             (choose(NOUNS), choose(VERBS), choose(NOUNS), "。"),
             ("NN", "VV", "NN", "PU"),
             (1, ROOT, 1, 1),
@@ -57,7 +58,7 @@ def corpus(made_once: Callable[..., Path]) -> Path:
     return made_once("serving", fill)
 
 
-def save_pipeline(folder: Path, train: list[DependencySentence], kind: str) -> None:
+def save_pipeline(folder: Path, train: list[Sentence], kind: str) -> None:
     """A pipeline of a segmenter alone, or of a joint tagger, a tagger and a parser."""
     names = "Segmenter", "CharacterSegmenter"
     if kind == "parser":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.evaluation import Evaluation, evaluate_docs
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence, read_docs
 from spacy_structreg.pipeline.task import Given, ScoreSettings
@@ -15,7 +15,7 @@ from spacy_structreg.pipeline.task import Given, ScoreSettings
 
 def score(
     nlp: Language,
-    gold: Path | Iterable[AnnotatedSentence],
+    gold: Path | Iterable[Sentence],
     *,
     words: bool = False,
     tags: bool = False,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from errno import ENOENT
+from typing import Any
 
 import pytest
 import typer
@@ -15,6 +16,7 @@ from typer.main import get_command
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.convert import convert
 from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.corpora.any_format import all_formats
 
 Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -59,6 +61,27 @@ def test_helps_leave_out_what_is_for_python() -> None:
     for command in commands.values():
         assert command.help
         assert not re.search("^(Returns|Raises) ", command.help, re.MULTILINE), command.name
+
+
+def test_helps_of_what_reads_corpora_list_the_formats(invoke: Callable[..., Any]) -> None:
+    commands = get_command(structreg_app).commands  # type: ignore[attr-defined]
+    takes = {
+        name: {opt for each in command.params for opt in each.opts}
+        for name, command in commands.items()
+    }
+    reading = [name for name, options in takes.items() if {"--format", "--head-rules"} <= options]
+    assert {"convert", "evaluate", "draw"} < set(reading)
+    for name in reading:
+        shown = " ".join(invoke(name, "--help").stdout.split())
+        for format in all_formats().values():
+            assert f" {format.name} {format.summary}" in shown, name
+
+
+def test_unknown_formats_are_refused(invoke: Callable[..., Any]) -> None:
+    for options in (["--format", "words"], ["--train-format", "words"]):
+        result = invoke("evaluate", "pipeline", "gold.txt", *options)
+        assert result.exit_code == 2
+        assert "'words' is no format; they are auto, " in " ".join(result.stderr.split())
 
 
 def test_importing_the_commands_imports_nothing_else() -> None:

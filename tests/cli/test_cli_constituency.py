@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,9 @@ from spacy.vocab import Vocab
 from spacy_structreg.cli.evaluate import ConventionsName
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.annotated import AnnotatedSentence, Phrase
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import CONVENTIONS
 from spacy_structreg.pipeline.constituency import CONSTITUENTS
@@ -95,17 +96,17 @@ def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, o
 
 
 def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    first = AnnotatedSentence(
-        words=["我", "看", "书", "。"],
-        tags=["PN", "VV", "NN", "PU"],
-        heads=[1, -1, 1, 1],
-        deps=["nsubj", "ROOT", "dobj", "punct"],
+    first = Sentence(
+        words=("我", "看", "书", "。"),
+        tags=("PN", "VV", "NN", "PU"),
+        heads=(1, -1, 1, 1),
+        labels=("nsubj", "ROOT", "dobj", "punct"),
         constituents=FIRST,
     )
     options = CorpusOptions(head_rules=HeadRuleSet.ctb)
     assert next(read_sentences(folder / "gold.bracket", options)) == first
     sentences = list(read_sentences(folder / "gold.spacy"))
-    assert sentences[0]._replace(pos=None) == first
+    assert replace(sentences[0], pos=()) == first
     assert sentences[4].constituents == [Phrase("NP", 0, 2, 0)]
     (doc, *_) = DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab())
     assert doc.spans["constituents"].attrs == {"heads": [1, 0, 1, 2]}
@@ -116,7 +117,7 @@ def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_
 
 def test_brackets_without_head_rules_are_words_and_tags(folder: Path) -> None:
     sentence = next(read_sentences(folder / "gold.bracket"))
-    assert sentence.heads is sentence.constituents is None
+    assert (sentence.heads, sentence.constituents) == ((), None)
 
 
 def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
@@ -128,10 +129,10 @@ def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
     for rules in (None, HeadRuleSet.ctb):
         *trees, last = read_sentences(path, CorpusOptions(head_rules=rules))
         assert [each.entities for each in trees] == [[], [], [(1, 2, "PERSON")], [], []]
-        assert trees[2].tags == ["JJ", "NR", "VV", "NN"]
-        assert all((each.heads is None) == (rules is None) for each in trees)
-        assert last == AnnotatedSentence(
-            ["2024年", "3月", "书"], ["NT", "NT", "NN"], entities=[(0, 2, "DATE")]
+        assert trees[2].tags == ("JJ", "NR", "VV", "NN")
+        assert all((not each.heads) == (rules is None) for each in trees)
+        assert last == Sentence(
+            ("2024年", "3月", "书"), ("NT", "NT", "NN"), entities=[(0, 2, "DATE")]
         )
 
 
@@ -145,15 +146,15 @@ def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> No
     for format in ((), ("--format", "sinica")):
         assert invoke("convert", source, output, "--force", *format).exit_code == 0
         first, second = read_sentences(output)
-        assert first.words == ["我", "看", "舊", "書"]
-        assert first.tags == ["Nhaa", "VC2", "VH", "Nab"]
-        assert first.heads == [1, -1, 3, 1]
+        assert first.words == ("我", "看", "舊", "書")
+        assert first.tags == ("Nhaa", "VC2", "VH", "Nab")
+        assert first.heads == (1, -1, 3, 1)
         assert first.constituents == [
             Phrase("S", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("NP", 2, 4, 3)
         ]  # fmt: skip
         assert second.constituents == [Phrase("VP", 0, 1, 0)]
     message = fails("convert", source, output, "--head-rules", "ctb", "--force")
-    assert "--head-rules is for the format brackets, but the file is read as sinica" in message
+    assert "--head-rules ctb is for the format brackets, but the file is read as sinica" in message
 
 
 def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:

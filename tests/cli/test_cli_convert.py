@@ -19,10 +19,10 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.convert import convert, parse_percent
-from spacy_structreg.corpora import conllu
-from spacy_structreg.corpora.annotated import AnnotatedSentence
-from spacy_structreg.corpora.any_format import find_format, tree_heads
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, parse_days
+from spacy_structreg.corpora.any_format import find_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_days
+from spacy_structreg.corpora.formats import conllu
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.readers import create_corpus
 
@@ -115,7 +115,7 @@ def test_words_of_trees_are_those_of_the_text(
 def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:
     source, output = write(tmp_path / "text.txt", "小王 看 书"), tmp_path / "text.spacy"
     error = fails("convert", source, output, "--head-rules", "ctb")
-    assert "--head-rules is for the format brackets, but the file is read as segmented" in error
+    assert "--head-rules ctb is for the format brackets, but the file is read as segmented" in error
 
 
 def test_columns_are_named_for_files_that_have_them(
@@ -124,7 +124,7 @@ def test_columns_are_named_for_files_that_have_them(
     columns = write(tmp_path / "a.tsv", "小王\tB-PER\n看\tO\n"), tmp_path / "a.spacy"
     assert invoke("convert", *columns, "--columns", "word,label").exit_code == 0
     error = fails("convert", columns[1], tmp_path / "b.spacy", "--columns", "word,label")
-    assert "--columns is for files of columns and of classified texts" in error
+    assert "--columns is for the formats classified and columns" in error
     assert "the file is read as spacy" in error
 
 
@@ -242,16 +242,14 @@ def test_converting_keeps_the_words(
     for source, as_text in ((lines, folder / "b.txt"), (trees, folder / "c.txt")):
         binary = as_text.with_suffix(".spacy")
         for output in (binary, as_text):
-            options = CorpusOptions(
-                FormatName.segmented if source is lines else FormatName.brackets
-            )
+            options = CorpusOptions("segmented" if source is lines else "brackets")
             assert convert([source], output, options=options)[:2] == (
                 len(corpus),
                 sum(map(len, corpus)),
             )
-            as_written = FormatName.segmented if output is as_text else FormatName.spacy
+            as_written = "segmented" if output is as_text else "spacy"
             written = read_sentences(output, CorpusOptions(as_written))
-            assert [sentence.words for sentence in written] == corpus
+            assert [list(sentence.words) for sentence in written] == corpus
         assert words_of(docs_of(binary)) == corpus
     tags = [[token.tag_ for token in doc] for doc in docs_of(folder / "c.spacy")]
     assert tags == [[f"T{i}" for i in range(len(line))] for line in corpus]
@@ -274,7 +272,7 @@ UNSEGMENTED = "老师和学生昨天一起去了河边的公园。\n" * 20
         ("书 好\n".encode(), ["--days", "1-24"], "bad.txt: --days is for the format pfr"),
         ("书 好\n".encode(), ["--compounds", "merged"], "--compounds merged is for the format pfr"),
         ("书 好\n".encode(), ["--part", "pku/test"], "--part is for the format sighan"),
-        ("书 好\n".encode(), ["--spaces", "file"], "--spaces is for the format conllu"),
+        ("书 好\n".encode(), ["--spaces", "file"], "--spaces file is for the format conllu"),
         ("书/n 好/a\n".encode(), ["--days", "1"], "bad.txt:1: the paragraph has no id"),
         ("书_NN 好\n".encode(), ["--format", "tagged"], "bad.txt:1: '好' has no tag"),
         (b"(IP (NN \xe4\xb9\xa6)\n", [], "bad.txt:1: the file ends inside the tree"),
@@ -328,13 +326,13 @@ def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) 
 )
 def test_formats_are_found(tmp_path: Path, content: str, format: str) -> None:
     path = write(tmp_path / "corpus", content)
-    assert find_format(path, CorpusOptions()).value == format
-    named = CorpusOptions(FormatName(format))
+    assert find_format(path).name == format
+    named = CorpusOptions(format)
     assert list(read_sentences(path)) == list(read_sentences(path, named))
 
 
 def test_spacy_files_are_known_by_their_name(tmp_path: Path) -> None:
-    assert find_format(tmp_path / "corpus.spacy", CorpusOptions()) is FormatName.spacy
+    assert find_format(tmp_path / "corpus.spacy").name == "spacy"
 
 
 def test_docs_lose_their_white_space(tmp_path: Path) -> None:
@@ -345,9 +343,7 @@ def test_docs_lose_their_white_space(tmp_path: Path) -> None:
         Doc(vocab),
     ]
     DocBin(docs=docs).to_disk(tmp_path / "corpus.spacy")
-    assert list(read_sentences(tmp_path / "corpus.spacy")) == [
-        AnnotatedSentence(["iPhone", "14Pro", "好"], None)
-    ]
+    assert list(read_sentences(tmp_path / "corpus.spacy")) == [Sentence(("iPhone", "14Pro", "好"))]
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"not zlib at all" * 9, b"x\x9c\x03\x00\x00\x00"])
@@ -493,10 +489,12 @@ def test_a_tree_is_what_leads_to_one_root(column: list[int | None]) -> None:
             word = head
         return False
 
-    sentence = conllu.Sentence(tuple(conllu.Word("x", head=head, deprel="d") for head in column))
+    sentence = conllu.TreebankSentence(
+        tuple(conllu.Word("x", head=head, deprel="d") for head in column)
+    )
     is_tree = column.count(0) == 1 and all(map(leads_to_root, range(1, len(column) + 1)))
-    expected = [(head or 0) - 1 for head in column]
-    assert tree_heads(sentence) == (expected if is_tree else None)
+    expected = tuple((head or 0) - 1 for head in column)
+    assert conllu.tree_heads(sentence) == (expected if is_tree else None)
     if is_tree:
         heads = [i if head == -1 else head for i, head in enumerate(expected)]
         doc = Doc(Vocab(), ["x"] * len(column), heads=heads, deps=["d"] * len(column))

@@ -14,10 +14,10 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.drawing import tree_svg
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.palette import readable_on_dark
+from spacy_structreg.corpora.sentence import Sentence
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -179,7 +179,7 @@ def test_a_parser_of_a_pipeline(invoke: Invoke, fails: Fails, tmp_path: Path) ->
     parser = nlp.add_pipe("structreg_parser", name="parser")
     nlp.to_disk(tmp_path / "untrained")
     words = ("我", "看", "书")
-    gold = DependencySentence(words, ("", "", ""), (1, -1, 1), ("nsubj", "ROOT", "obj"))
+    gold = Sentence(words, ("", "", ""), (1, -1, 1), ("nsubj", "ROOT", "obj"))
     parser.estimator.fit([gold])
     nlp.to_disk(tmp_path / "parser")
     output = tmp_path / "tree.svg"

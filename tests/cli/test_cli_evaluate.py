@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.metrics.segmentation import score_segmentation
 from spacy_structreg.metrics.significance import randomization_test
 
@@ -214,14 +214,14 @@ def test_figures_are_those_of_the_estimator(
     gold = [["".join(words[: 1 + i % 2]), *words[1 + i % 2 :]] for i, words in enumerate(sentences)]
     vocabulary = {word for words in sentences[:3] for word in words}
     nlp = load_pipeline(pipeline)
-    found = score(nlp, map(AnnotatedSentence, gold), vocabulary=vocabulary, n_threads=threads)
+    found = score(nlp, map(Sentence, gold), vocabulary=vocabulary, n_threads=threads)
     expected = spacy.load(pipeline).tokenizer.model.evaluate(gold, vocabulary=vocabulary)
     assert found.figures == expected.as_dict()
     assert found.counts["segmentation"]["correct"] == expected.correct < expected.gold
 
 
 def test_white_space_in_words(pipeline: str, characters: str) -> None:
-    gold = [AnnotatedSentence(["老\xa0师", "\u2028", "好"])]
+    gold = [Sentence(("老\xa0师", "\u2028", "好"))]
     for name in (pipeline, characters):
         assert score(load_pipeline(name), gold).counts["segmentation"]["gold"] == 2
 

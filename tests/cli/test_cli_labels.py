@@ -194,9 +194,9 @@ def test_comments_and_spaces(tmp_path: Path, invoke: Invoke) -> None:
     assert docs_of(tmp_path / "a.spacy")[0].text == "李明likes、x"
     read = CorpusOptions(columns=("word",), spaces=Spaces.none)
     plain = write(tmp_path / "b.col", "Mira\nsails\n")
-    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [None]
+    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [()]
     spaced = CorpusOptions(columns=("word",))
-    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [[True, False]]
+    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [(True, False)]
 
 
 def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:
@@ -248,7 +248,7 @@ def test_docs_keep_their_labels(folder: Path, invoke: Invoke, tmp_path: Path) ->
         ("a O\n", ["--columns", "word,lemma"], "--columns is 'word,lemma'"),
         ("a O\n", ["--columns", "text,word"], "--columns is 'text,word'"),
         ("a O\n", ["--format", "columns"], "name its columns, as in --columns word,tag,label"),
-        ("a b\n", ["--scheme", "bio"], "--scheme is for the format columns"),
+        ("a b\n", ["--scheme", "bio"], "--scheme bio is for the format columns"),
         ("a b\n", ["--comments", "#"], "--comments is for the format columns"),
         ("a b\n", ["-n", "2"], "--sentences-per-doc is for column files and CoNLL-U"),
         ("a\tb\n", ["--format", "classified", "--lang", "qq"], "spaCy has no language 'qq'"),

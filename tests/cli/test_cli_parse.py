@@ -18,9 +18,9 @@ from spacy.vocab import Vocab
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.training import load_training
-from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
@@ -58,10 +58,10 @@ def conllu(trees: list[str]) -> str:
     return "\n".join(blocks) + "\n"
 
 
-def sentence_of(tree: str) -> DependencySentence:
+def sentence_of(tree: str) -> Sentence:
     """What the parser learns of a tree: the label of roots is spaCy's."""
     forms, tags, heads, relations = zip(*rows_of(tree), strict=True)
-    return DependencySentence(
+    return Sentence(
         forms,
         tags,
         tuple(head - 1 if head else ROOT for head in heads),
@@ -142,16 +142,20 @@ def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke) -> None:
     again = tmp_path / "again.conllu"
     assert invoke("convert", source, again, "-n", 2).exit_code == 0
     words = [[row[0] for row in rows_of(each)] for each in TREES]
-    assert [each.words for each in read_sentences(again)] == [*words[:3], ["我们"], *words[3:]]
+    assert [list(each.words) for each in read_sentences(again)] == [
+        *words[:3],
+        ["我们"],
+        *words[3:],
+    ]
 
 
 def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     sentences = list(read_sentences(folder / "gold.spacy"))
-    assert sentences[0] == AnnotatedSentence(
-        words=["我", "看", "书", "。"],
-        tags=["PN", "VV", "NN", "PU"],
-        heads=[1, ROOT, 1, 1],
-        deps=["nsubj", "ROOT", "obj", "punct"],
+    assert sentences[0] == Sentence(
+        words=("我", "看", "书", "。"),
+        tags=("PN", "VV", "NN", "PU"),
+        heads=(1, ROOT, 1, 1),
+        labels=("nsubj", "ROOT", "obj", "punct"),
     )
     back = tmp_path / "back.conllu"
     assert invoke("convert", folder / "gold.spacy", back).exit_code == 0
@@ -171,13 +175,13 @@ def test_docs_of_several_sentences(tmp_path: Path, invoke: Invoke) -> None:
     path = tmp_path / "docs.spacy"
     DocBin(docs=[doc, part]).to_disk(path)
     whole, incomplete = read_sentences(path)
-    assert (whole.words, whole.heads) == (["我", "看", "好", "书"], [1, ROOT, 3, ROOT])
-    assert whole.starts == [True, False, True, False]
+    assert (whole.words, whole.heads) == (("我", "看", "好", "书"), (1, ROOT, 3, ROOT))
+    assert whole.starts == (True, False, True, False)
     # Trees in part are none.
-    assert incomplete.heads is incomplete.deps is None
+    assert incomplete.heads == incomplete.labels == ()
     assert invoke("convert", path, tmp_path / "docs.conllu").exit_code == 0
     found = list(read_sentences(tmp_path / "docs.conllu", CorpusOptions()))
-    assert [sentence.heads for sentence in found] == [[1, ROOT], [1, ROOT], None]
+    assert [sentence.heads for sentence in found] == [(1, ROOT), (1, ROOT), ()]
 
 
 # Configs and fit ---------------------------------------------------------------------------------
@@ -202,7 +206,7 @@ def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:
     nlp = load_pipeline(str(parsing))
     gold = list(map(sentence_of, TREES))
     held_out = [
-        DependencySentence(
+        Sentence(
             each.words,
             tuple(nlp.get_pipe("tagger").estimator.predict(list(each.words))),
             each.heads,

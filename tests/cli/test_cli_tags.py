@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.cli.init_config import config_templates, init_config
 from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.tagging import Tagger
@@ -225,8 +225,8 @@ def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> N
     counts = found.counts["joint"]
     assert 0 < counts["joint_correct"] <= counts["correct"] < counts["gold"]
     # A gold sentence without a tag counts for the words alone.
-    tags = (["PN", "VV"], ["PN", ""])
-    counts = score(nlp, [AnnotatedSentence(["我", "看"], each) for each in tags]).counts["joint"]
+    tags = (("PN", "VV"), ("PN", ""))
+    counts = score(nlp, [Sentence(("我", "看"), each) for each in tags]).counts["joint"]
     assert (counts["gold"], counts["joint_gold"], counts["left_out"]) == (4, 2, 1)
 
 

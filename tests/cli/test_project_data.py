@@ -15,7 +15,7 @@ from select_sentences import rest_of_treebank, select
 from unpack import unpack
 
 from spacy_structreg.cli.commands import as_command
-from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu, write_conllu
+from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, read_conllu, write_conllu
 
 Fails = Callable[..., str]
 GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
@@ -193,7 +193,9 @@ def write_treebank(path: str, *identities: str | None) -> None:
     write_conllu(
         path,
         [
-            Sentence((Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ())
+            TreebankSentence(
+                (Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ()
+            )
             for each in identities
         ],
     )
@@ -245,8 +247,10 @@ class TestSelect:
         assert "b.conllu is an input" in fails("select", "a.conllu", "b.conllu", "-x", "b.conllu")
 
 
-def sentence(identity: str | None) -> Sentence:
-    return Sentence((Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",))
+def sentence(identity: str | None) -> TreebankSentence:
+    return TreebankSentence(
+        (Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",)
+    )
 
 
 class TestRest:

@@ -20,7 +20,7 @@ from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
 
 from spacy_structreg.cli.commands import as_command
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.pipeline.gold_docs import read_sentences
 

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 from spacy_structreg.pipeline.component import EstimatorPipe, component_factory
@@ -125,7 +125,7 @@ class Lemmas(DrawnTask):
     def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
         return {"extra": {"lemma": [token.lemma_ for token in doc if not token.is_space]}}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         for token, lemma in zip(doc, (sentence.extra or {}).get("lemma", ()), strict=False):
             token.lemma_ = lemma
 

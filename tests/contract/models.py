@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser

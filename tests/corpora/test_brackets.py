@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.corpora.brackets import (
-    Tree,
-    escaped_word,
-    marks_entities,
-    plain_word,
-    read_brackets,
-    tagged_sentences,
-)
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.brackets import marks_entities, read_brackets
+from spacy_structreg.corpora.trees import Tree, escaped_word, plain_word
 
 LDC_FILE = """\
 <DOC>
@@ -356,7 +351,7 @@ class TestTrees:
 def test_tagged_sentences(tmp_path: Path) -> None:
     path = tmp_path / "trees.mrg"
     path.write_text(LDC_FILE + "( (IP (NP (-NONE- *))) )\n", "utf-8")
-    assert tagged_sentences(path) == [
+    assert [each.pairs() for each in read_sentences(path)] == [
         [("欢迎", "VV"), ("读者", "NN")],
         [("。", "PU")],
         [("今", "NT"), ("(", "-LRB-")],
@@ -398,7 +393,8 @@ def test_tags_are_without_entities(tmp_path: Path) -> None:
     path = tmp_path / "trees.mrg"
     text = "( (FLAT (NR=PERSON 李雷) (NP=DATE (NT-SHORT=DATE 三月) (NT 五日))))\n"
     path.write_text(f'<DOC id="a-1">\n{text}</DOC>\n', "utf-8")
-    assert tagged_sentences(path) == [[("李雷", "NR"), ("三月", "NT"), ("五日", "NT")]]
+    (sentence,) = read_sentences(path)
+    assert sentence.pairs() == [("李雷", "NR"), ("三月", "NT"), ("五日", "NT")]
     flat, other = read(tmp_path, text + "(IP (FLAT (NN a)) (NN b))")
     assert flat.is_flat
     assert not other.is_flat
@@ -408,7 +404,7 @@ def test_tagged_sentences_without_words(tmp_path: Path) -> None:
     path = tmp_path / "trees.mrg"
     path.write_text("(IP (-NONE- *))\n", "utf-8")
     with pytest.raises(CorpusError, match="no tree of the file has a word"):
-        tagged_sentences(path)
+        list(read_sentences(path))
 
 
 def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Path) -> None:
@@ -420,7 +416,7 @@ def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Pat
     again = tmp_path / "again.mrg"
     again.write_bytes("\n".join(tree.to_bracket(1) for tree in treebank).encode())
     assert list(read_brackets(again)) == treebank
-    tags = {tag for sentence in tagged_sentences(path) for _, tag in sentence}
+    tags = {tag for sentence in read_sentences(path) for tag in sentence.tags}
     assert {"NN", "-LRB-", "PRP$", "``", ":"} <= tags
     assert "-NONE-" not in tags
 

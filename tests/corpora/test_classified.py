@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.classification import read_classified
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.classified import read_classified
 
 PAIRS = [("Two boats left, at dawn.", "harbour"), ("The soup is “salty”", "kitchen")]
 

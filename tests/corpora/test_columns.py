@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.corpora.columns import Separator, read_columns, write_columns
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.columns import Separator, read_columns, write_columns
 from spacy_structreg.corpora.labeling import Scheme, convert, detect_scheme, spans_of
 
 PAIR = ("word", "label")

@@ -11,25 +11,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.corpora.conllu import (
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.conllu import (
     MultiwordToken,
-    Sentence,
+    TreebankSentence,
     Word,
     dependency_sentences,
     read_conllu,
-    segmented_sentences,
-    tagged_sentences,
     write_conllu,
 )
-from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 
 
 def row(identity: str, form: str, head: str = "_", deprel: str = "_", misc: str = "_") -> str:
     return "\t".join([identity, form, "_", "_", "_", "_", head, deprel, "_", misc]) + "\n"
 
 
-def read(tmp_path: Path, text: str) -> list[Sentence]:
+def read(tmp_path: Path, text: str) -> list[TreebankSentence]:
     path = tmp_path / "treebank.conllu"
     path.write_bytes(text.encode())
     return list(read_conllu(path))
@@ -95,8 +93,6 @@ class TestReading:
         assert (first.sent_id, first.text, first.comments) == (None, None, ())
         assert (first.raw_text(), first.raw_text(spaces=False)) == ("我 来", "我来")
         assert second.words == (Word("好"),)
-        path = tmp_path / "treebank.conllu"
-        assert list(segmented_sentences(path)) == [["我", "来"], ["好"]]
 
     def test_an_underscore_may_be_a_form_and_comments_need_no_value(self, tmp_path: Path) -> None:
         (sentence,) = read(tmp_path, "#\n#text=a = b\n# newpar\n" + row("1", "_", "0"))
@@ -181,7 +177,7 @@ columns = st.text(characters, min_size=1, max_size=4)
 
 
 @st.composite
-def sentences(draw: st.DrawFn) -> Sentence:
+def sentences(draw: st.DrawFn) -> TreebankSentence:
     n = draw(st.integers(1, 6))
     words = []
     for i in range(1, n + 1):
@@ -196,12 +192,12 @@ def sentences(draw: st.DrawFn) -> Sentence:
         multiwords.append(MultiwordToken(first, last, draw(columns), draw(columns)))
         first = last + draw(st.integers(1, 3))
     comments = draw(st.lists(st.text(characters | st.just("\t"), max_size=9).map("#{}".format)))
-    return Sentence(tuple(words), tuple(multiwords), tuple(comments))
+    return TreebankSentence(tuple(words), tuple(multiwords), tuple(comments))
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4), st.sampled_from(["", ".gz", ".xz"]))
-@example([Sentence((Word("\ufeff", "#", " ", "\x85", "\u2028", 0),), (), ("#\ufeff",))], "")
-def test_what_is_written_is_read_back(treebank: list[Sentence], suffix: str) -> None:
+@example([TreebankSentence((Word("\ufeff", "#", " ", "\x85", "\u2028", 0),), (), ("#\ufeff",))], "")
+def test_what_is_written_is_read_back(treebank: list[TreebankSentence], suffix: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "treebank.conllu" + suffix)
         assert write_conllu(path, iter(treebank)) == len(treebank)
@@ -215,24 +211,24 @@ def test_written_form(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == ITALIAN.replace(row("5.1", "tu"), "")
 
 
-GOOD = Sentence((Word("我", head=2), Word("来", head=0)))
+GOOD = TreebankSentence((Word("我", head=2), Word("来", head=0)))
 
 
 @pytest.mark.parametrize(
     ("bad", "fault"),
     [
         ([], "there is no sentence to write"),
-        ([Sentence(())], "sentence 0 .* without words"),
-        ([GOOD, Sentence((Word(""),))], r"sentence 1 .* FORM is empty; .* \(line 1 of the"),
-        ([Sentence((Word("a\tb"),))], "11 columns"),
-        ([Sentence((Word("a", misc="b\n"),))], "line break"),
-        ([Sentence((Word("a", misc="b\r"),))], "line break"),
-        ([Sentence((Word("a\0"),))], "NUL"),
-        ([Sentence((Word("a\ud800"),))], "surrogate"),
-        ([Sentence((Word("a", head=2),))], "head 2 is out of range"),
-        ([Sentence((Word("a", head=-1),))], "the head '-1' is no word"),
-        ([Sentence((Word("a"),), comments=("text = a",))], "does not start with #"),
-        ([Sentence((Word("a"),), comments=("# a\n# b",))], "line break"),
+        ([TreebankSentence(())], "sentence 0 .* without words"),
+        ([GOOD, TreebankSentence((Word(""),))], r"sentence 1 .* FORM is empty; .* \(line 1 of the"),
+        ([TreebankSentence((Word("a\tb"),))], "11 columns"),
+        ([TreebankSentence((Word("a", misc="b\n"),))], "line break"),
+        ([TreebankSentence((Word("a", misc="b\r"),))], "line break"),
+        ([TreebankSentence((Word("a\0"),))], "NUL"),
+        ([TreebankSentence((Word("a\ud800"),))], "surrogate"),
+        ([TreebankSentence((Word("a", head=2),))], "head 2 is out of range"),
+        ([TreebankSentence((Word("a", head=-1),))], "the head '-1' is no word"),
+        ([TreebankSentence((Word("a"),), comments=("text = a",))], "does not start with #"),
+        ([TreebankSentence((Word("a"),), comments=("# a\n# b",))], "line break"),
         ([replace(GOOD, multiwords=(MultiwordToken(2, 3, "x"),))], "2-3 is out of range"),
         ([replace(GOOD, multiwords=(MultiwordToken(3, 4, "x"),))], "read back as another"),
         (
@@ -246,7 +242,7 @@ GOOD = Sentence((Word("我", head=2), Word("来", head=0)))
     ],
 )
 def test_what_could_not_be_read_back_is_not_written(
-    tmp_path: Path, bad: list[Sentence], fault: str
+    tmp_path: Path, bad: list[TreebankSentence], fault: str
 ) -> None:
     path = tmp_path / "treebank.conllu"
     path.write_bytes(b"old")
@@ -289,7 +285,7 @@ class TestRealTreebanks:
     def test_counts(
         self, data_folder: Path, file: str, n_sentences: int, n_words: int, n_characters: int
     ) -> None:
-        treebank = list(segmented_sentences(data_folder / file))
+        treebank = [sentence.forms for sentence in read_conllu(data_folder / file)]
         assert len(treebank) == n_sentences
         assert sum(map(len, treebank)) == n_words
         assert sum(len(form) for forms in treebank for form in forms) == n_characters
@@ -317,32 +313,19 @@ class TestRealTreebanks:
         assert list(read_conllu(tmp_path / "dev.conllu")) == treebank
 
 
-class TestTaggedSentences:
-    def test_columns(self, tmp_path: Path) -> None:
-        path = tmp_path / "treebank.conllu"
-        words = (Word("New York", upos="PROPN", xpos="NR"), Word("。", upos="PUNCT", xpos="PU"))
-        write_conllu(path, [Sentence(words), Sentence(words[:1])])
-        assert list(tagged_sentences(path)) == [
-            [("New York", "NR"), ("。", "PU")],
-            [("New York", "NR")],
-        ]
-        universal = list(tagged_sentences(path, column="upos"))
-        assert universal[0] == [("New York", "PROPN"), ("。", "PUNCT")]
-        with pytest.raises(ValueError, match="'feats' is no column of tags"):
-            list(tagged_sentences(path, column="feats"))  # type: ignore[arg-type]
-
+class TestTags:
     def test_a_word_without_a_tag(self, tmp_path: Path) -> None:
         path = tmp_path / "treebank.conllu"
-        fine = Sentence((Word("a", xpos="N"),))
-        write_conllu(path, [fine, Sentence((Word("b"),), comments=("# sent_id = s2",))])
+        fine = TreebankSentence((Word("a", xpos="N"),))
+        write_conllu(path, [fine, TreebankSentence((Word("b"),), comments=("# sent_id = s2",))])
         fault = r"treebank\.conllu: the word 'b' of sentence 2 \(s2\) has no XPOS; .* column upos"
         with pytest.raises(ValueError, match=fault):
-            list(tagged_sentences(path))
+            list(dependency_sentences(path))
         with pytest.raises(ValueError, match=r"sentence 1 \(without sent_id\) has no UPOS"):
-            list(tagged_sentences(path, column="upos"))
+            list(dependency_sentences(path, column="upos"))
 
 
-class TestDependencySentences:
+class TestTrees:
     def test_multiword_tokens_and_empty_nodes_do_not_count(self, tmp_path: Path) -> None:
         path = tmp_path / "treebank.conllu"
         path.write_text(
@@ -356,7 +339,7 @@ class TestDependencySentences:
             "utf-8",
         )
         assert list(dependency_sentences(path)) == [
-            DependencySentence(
+            Sentence(
                 ("di", "il", "mare", "e", "poi"),
                 ("E", "RD", "S", "X", "B"),
                 (2, 2, -1, -1, None),
@@ -393,12 +376,12 @@ class TestDependencySentences:
 
     def test_written_trees_are_read_back(self, tmp_path: Path) -> None:
         trees = [
-            DependencySentence(("我", "来"), ("PN", "VV"), (1, -1), ("nsubj", "root")),
-            DependencySentence(("好", "！"), ("VA", "PU"), (-1, None), (None, None)),
+            Sentence(("我", "来"), ("PN", "VV"), (1, -1), ("nsubj", "root")),
+            Sentence(("好", "！"), ("VA", "PU"), (-1, None), (None, None)),
         ]
         path = tmp_path / "treebank.conllu"
         sentences = [
-            Sentence(
+            TreebankSentence(
                 tuple(
                     Word(
                         word,

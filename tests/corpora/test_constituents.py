@@ -14,16 +14,16 @@ from hypothesis import given
 from looped import looped
 from random_trees import LABELS, TAGS, sentences_with_trees
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.constituents import (
     ConstituencySentence,
     Constituent,
     constituency_sentence,
-    constituency_sentences,
 )
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
+from spacy_structreg.corpora.formats.brackets import constituency_sentences, read_brackets
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules
+from spacy_structreg.corpora.trees import Tree
 
 RULES = HeadRules.from_text("S l VP|VB; r\nNP r NN; r\nVP l VB ADVP; l\nROOT r S; l")
 

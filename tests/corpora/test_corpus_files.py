@@ -23,10 +23,7 @@ from typing_extensions import Buffer
 
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora import files
-from spacy_structreg.corpora.brackets import read_brackets
-from spacy_structreg.corpora.classification import read_classified
-from spacy_structreg.corpora.columns import read_columns
-from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.files import (
     LONGEST_LINE,
@@ -36,8 +33,12 @@ from spacy_structreg.corpora.files import (
     replace_bytes,
     replace_text,
 )
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.pfr import read_pfr
+from spacy_structreg.corpora.formats.brackets import read_brackets
+from spacy_structreg.corpora.formats.classified import read_classified
+from spacy_structreg.corpora.formats.columns import read_columns
+from spacy_structreg.corpora.formats.conllu import read_conllu
+from spacy_structreg.corpora.formats.pfr import read_pfr
+from spacy_structreg.corpora.formats.segmented import read_segmented
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.tasks.segmentation.user_words import read_user_words
 
@@ -125,7 +126,7 @@ def test_what_has_no_line_end_is_read_up_to_the_limit() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
-@pytest.mark.parametrize("read", [guess_format, check_lines])
+@pytest.mark.parametrize("read", [find_format, check_lines])
 def test_devices_that_never_end(read: Callable[[Path], object]) -> None:
     with pytest.raises(CorpusError, match="/dev/zero:1: the line is longer than"):
         read(Path("/dev/zero"))
@@ -153,7 +154,7 @@ def test_bombs_are_unpacked_up_to_the_limit(tmp_path: Path, module: ModuleType) 
 @pytest.mark.parametrize(
     "read",
     [
-        guess_format,
+        lambda path: list(read_segmented(path)),
         lambda path: list(read_columns(path, ["word"])),
         lambda path: list(read_classified(path)),
         lambda path: list(read_user_words(path)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,12 +13,15 @@ from hypothesis import strategies as st
 from looped import looped
 from sighan_release import write_archive, write_release
 
-from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora import formats
+from spacy_structreg.corpora.any_format import all_formats, find_format, write_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, parse_columns
+from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_columns
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.corpora.formats import check_raw_lines, guess_format
-from spacy_structreg.corpora.sighan import find_sighan
+from spacy_structreg.corpora.formats.conllu import read_conllu
+from spacy_structreg.corpora.formats.segmented import check_raw_lines
+from spacy_structreg.corpora.formats.sighan import find_sighan
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
 CONLLU_ROW = "{}\t我们\t_\tPRON\tPN\t_\t{}\tnsubj\t_\t_\n"
@@ -29,7 +33,7 @@ def guess(tmp_path: Path, text: str) -> str:
     # The name says nothing.
     path = tmp_path / "corpus.pdf"
     path.write_bytes(text.encode())
-    return guess_format(path)
+    return find_format(path).name
 
 
 @pytest.mark.parametrize(
@@ -71,6 +75,44 @@ def test_formats(tmp_path: Path, text: str, expected: str | None) -> None:
         assert guess(tmp_path, text) == expected
 
 
+LISPED = """
+from spacy_structreg.corpora.corpus_format import Format
+from spacy_structreg.corpora.sentence import Sentence
+
+def read(path, options):
+    for line in path.read_text("utf-8").splitlines():
+        yield Sentence(tuple(line.split("~")))
+
+def write(path, sentences):
+    path.write_text("".join("~".join(each.words) + "\\n" for each in sentences), "utf-8")
+
+FORMAT = Format(
+    "lisped", "words between tildes", 5, read, lambda lines: all("~" in each for each in lines),
+    written_suffix=".lisp", write=write,
+)
+"""
+
+
+def test_a_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lisped_format.py").write_text(LISPED, "utf-8")
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    all_formats.cache_clear()
+    try:
+        write_sentences(tmp_path / "a.lisp", [Sentence(("我们", "来"), ("PN", "VV"))])
+        assert find_format(tmp_path / "a.lisp").name == "lisped"
+        assert list(read_sentences(tmp_path / "a.lisp")) == [Sentence(("我们", "来"))]
+        with pytest.raises(ValueError, match=r"--days is for the format pfr, .* read as lisped"):
+            find_format(tmp_path / "a.lisp", CorpusOptions(days=frozenset({1})))
+    finally:
+        all_formats.cache_clear()
+        sys.modules.pop("spacy_structreg.corpora.formats.lisped_format", None)
+
+
+def test_the_manual_has_all_formats() -> None:
+    manual = (Path(__file__).parents[2] / "docs/formats.md").read_text("utf-8")
+    assert [name for name in all_formats() if f"| `{name}` |" not in manual] == []
+
+
 @pytest.mark.parametrize("suffix", [".conllu", ".CoNLLU", ".conllu.gz", ".conllu.xz"])
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
@@ -90,7 +132,7 @@ def test_the_extension_says_what_the_content_must_be(
     path = tmp_path / ("corpus" + suffix)
     with replace_text(path) as stream:
         stream.write(text)
-    assert guess_format(path) == "conllu"
+    assert find_format(path).name == "conllu"
     with pytest.raises(CorpusError, match=fault) as caught:
         list(read_sentences(path))
     assert (caught.value.file, caught.value.line) == (str(path), line)
@@ -99,7 +141,7 @@ def test_the_extension_says_what_the_content_must_be(
 def test_trees_are_known_by_their_extension(tmp_path: Path) -> None:
     path = tmp_path / "corpus.mrg"
     path.write_text(SEGMENTED, "utf-8")
-    assert guess_format(path) == "brackets"
+    assert find_format(path).name == "brackets"
     with pytest.raises(CorpusError, match="stands outside"):
         list(read_sentences(path))
 
@@ -126,7 +168,7 @@ def test_what_is_hardly_words_is_warned_of_once(
 ) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text(text, "utf-8")
-    format = FormatName.segmented if columns is None else FormatName.columns
+    format = "segmented" if columns is None else "columns"
     list(read_sentences(path, CorpusOptions(format, columns=parse_columns(columns))))
     messages = [record.getMessage() for record in caplog.records]
     assert [message.partition(f"{path}: ")[2][: len(warning)] for message in messages] == (
@@ -182,7 +224,7 @@ def test_long_lines_are_no_burden(tmp_path: Path, text: str) -> None:
     path = tmp_path / "corpus"
     path.write_text((text + "\n") * 3, "utf-8")
     try:
-        guessed = guess_format(path)
+        guessed = find_format(path).name
     except CorpusError:
         guessed = "none"
     assert guessed in ("none", "segmented", "pfr")
@@ -191,20 +233,20 @@ def test_long_lines_are_no_burden(tmp_path: Path, text: str) -> None:
 def test_compressed_and_encoded_files(tmp_path: Path) -> None:
     path = tmp_path / "corpus.gz"
     path.write_bytes(gzip.compress(SEGMENTED.encode("gb18030"), mtime=0))
-    assert guess_format(path, encoding="gb18030") == "segmented"
+    assert find_format(path, CorpusOptions(encoding="gb18030")).name == "segmented"
     with pytest.raises(CorpusError, match="not utf-8"):
-        guess_format(path)
+        find_format(path)
     with pytest.raises(FileNotFoundError):
-        guess_format(tmp_path / "missing")
+        find_format(tmp_path / "missing")
 
 
 def test_the_release_of_sighan(tmp_path: Path) -> None:
-    assert guess_format(write_release(tmp_path)) == "sighan"
-    assert guess_format(str(tmp_path)) == "sighan"
-    assert guess_format(write_archive(tmp_path / "x.zip")) == "sighan"
+    assert find_format(write_release(tmp_path)).name == "sighan"
+    assert find_format(tmp_path).name == "sighan"
+    assert find_format(write_archive(tmp_path / "x.zip")).name == "sighan"
     for source in (Path(__file__).parent, write_archive(tmp_path / "y.zip", {"README": b""})):
         with pytest.raises(ValueError, match=r"SIGHAN 2005 release .* the format brackets"):
-            guess_format(source)
+            find_format(source)
 
 
 @given(st.text("a我们/_()# \t\n1", max_size=60))
@@ -213,7 +255,7 @@ def test_any_text_has_a_format_or_an_error(text: str) -> None:
         path = Path(folder, "corpus")
         path.write_text(text, "utf-8")
         try:
-            guessed = guess_format(path)
+            guessed = find_format(path).name
         except CorpusError as error:
             guessed = ""
             line = error.line
@@ -281,7 +323,7 @@ class TestRealFiles:
         ],
     )
     def test_formats(self, data_folder: Path, file: str, expected: str) -> None:
-        assert guess_format(data_folder / file) == expected
+        assert find_format(data_folder / file).name == expected
 
     @pytest.mark.parametrize("corpus", ["as", "cityu", "msr"])
     def test_raw_and_gold(self, data_folder: Path, corpus: str) -> None:
@@ -291,7 +333,7 @@ class TestRealFiles:
         with pytest.raises(CorpusError, match="gives word boundaries away"):
             check_raw_lines((line for _, line in gold.lines()), "gold")
         with pytest.raises(CorpusError, match="does not seem to be segmented"):
-            guess_format(raw.path)
+            find_format(raw.path)
 
     def test_text_of_treebanks(self, data_folder: Path) -> None:
         new = read_conllu(data_folder / "ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from spacy_structreg.corpora import ctb
-from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.ctb import (
     article_encoding,
@@ -16,7 +15,9 @@ from spacy_structreg.corpora.ctb import (
     list_articles,
     read_articles,
 )
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart
+from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 

@@ -3,7 +3,7 @@
 import pickle
 import random
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -12,12 +12,12 @@ from looped import looped
 
 from spacy_structreg.corpora.dependencies import (
     ROOT,
-    DependencySentence,
     Parse,
     find_circle,
     is_projective,
     projectivize,
 )
+from spacy_structreg.corpora.sentence import Sentence, join
 
 
 def climbs_to(word: int, head: int, heads: Sequence[int | None]) -> bool:
@@ -177,9 +177,9 @@ def sentence(
     words: str = "我 爱 她",
     heads: tuple[int | None, ...] = (1, ROOT, 1),
     labels: tuple[str | None, ...] = ("nsubj", "root", "obj"),
-) -> DependencySentence:
+) -> Sentence:
     parts = tuple(words.split(" "))
-    return DependencySentence(parts, ("PN", "VV", "PN"), heads, labels)
+    return Sentence(parts, ("PN", "VV", "PN"), heads, labels)
 
 
 def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
@@ -189,10 +189,26 @@ def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
     assert pickle.loads(pickle.dumps(sentence())) == sentence()
 
 
+@given(st.lists(head_lists(5, partial=True), min_size=1, max_size=4))
+def test_sentences_that_were_joined_come_apart(trees: list[list[int | None]]) -> None:
+    sentences = [
+        Sentence(("a",) * len(heads), ("X",) * len(heads), tuple(heads), (None,) * len(heads))
+        for heads in trees
+    ]
+    whole = join(sentences)
+    firsts = [index for index, starts in enumerate(whole.starts) if starts]
+    assert [whole.part(*each) for each in pairwise([*firsts, len(whole.words)])] == sentences
+
+
+def test_heads_outside_of_a_part_are_not_known_in_it() -> None:
+    assert sentence().part(0, 2).heads == (1, ROOT)
+    assert sentence().part(2, 3).heads == (None,)
+
+
 @looped(
     ("heads", "fault"),
     [
-        ((1, -1), "3 tags, 2 heads and 3 labels for 3 words"),
+        ((1, -1), "2 heads for 3 words"),
         ((1, -1, 3), "the head 3 of word 2 is none of its 3 words"),
         ((1, -2, 1), "the head -2 of word 1 is none"),
         ((0, -1, 1), "word 0 is its own head; that of a root is -1"),
@@ -209,7 +225,7 @@ def test_heads_that_are_no_tree_are_refused_with_the_sentence(
 
 def test_sentences_without_words_and_empty_words_are_refused() -> None:
     with pytest.raises(ValueError, match="without words"):
-        DependencySentence((), (), (), ())
+        Sentence((), (), (), ())
     with pytest.raises(ValueError, match="word 1 is empty"):
         sentence("我  她")
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets, trees_with_words
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentence
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS, RelationRules
+from spacy_structreg.corpora.formats.brackets import read_brackets, trees_with_words
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules
+from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 
@@ -58,8 +59,8 @@ TREES = [
     ("(NP (ADJP (JJ 唯一)) (DEG 的))", "amod(的, 唯一) root(的)"),
     (
         "(NP (DNP (ADJP (JJ 唯一)) (DEG 的)) (NP (NN 路)) (PRN (PU （) (NP (NN 山路)) (PU ）)))",
-        "pcomp(的, 唯一) nmod:assmod(路, 的) root(路) parataxis:prnmod(路, （) dep(（, 山路) "
-        "punct(（, ）)",
+        "pcomp(的, 唯一) nmod:assmod(路, 的) root(路) punct(山路, （) "
+        "parataxis:prnmod(路, 山路) punct(山路, ）)",
     ),
     # Coordination: a modifier in front of the first noun is none of the conjuncts.
     (

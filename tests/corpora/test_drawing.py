@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.drawing import dependency_svg, span_svg, tree_svg
+from spacy_structreg.corpora.sentence import Sentence
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -233,7 +234,7 @@ def test_colors_are_those_of_labels() -> None:
 
 # ---- arcs ----
 
-ARCS = DependencySentence(
+ARCS = Sentence(
     ("我", "喝", "綠", "茶", "<&>"),
     ("PN", "VV", "", "NN", "PU"),
     (1, -1, 3, 1, None),
@@ -288,7 +289,7 @@ def test_a_dependency_tree_worked_by_hand() -> None:
 
 
 @st.composite
-def dependency_trees(draw: st.DrawFn) -> DependencySentence:
+def dependency_trees(draw: st.DrawFn) -> Sentence:
     """A tree, which need not be projective, or a part of one."""
     n_words = draw(st.integers(1, 9))
     order = draw(st.permutations(range(n_words)))
@@ -298,11 +299,11 @@ def dependency_trees(draw: st.DrawFn) -> DependencySentence:
     labels = draw(
         st.lists(st.sampled_from(["a", "relation", None]), min_size=n_words, max_size=n_words)
     )
-    return DependencySentence(("w",) * n_words, ("T",) * n_words, tuple(heads), tuple(labels))
+    return Sentence(("w",) * n_words, ("T",) * n_words, tuple(heads), tuple(labels))
 
 
 @given(dependency_trees())
-def test_no_arc_runs_over_another_and_relations_fit(sentence: DependencySentence) -> None:
+def test_no_arc_runs_over_another_and_relations_fit(sentence: Sentence) -> None:
     picture = dependency_svg(sentence)
     found = texts(picture)
     middles = [x for text, x, _ in found if text == "w"]
@@ -349,7 +350,7 @@ def test_arcs_of_many_words() -> None:
     star = (-1, *[0] * (n_words - 1))
     chain = tuple(range(-1, n_words - 1))
     for heads, n_levels in ((star, n_words - 1), (chain, 1)):
-        sentence = DependencySentence(("a",) * n_words, ("",) * n_words, heads, ("x",) * n_words)
+        sentence = Sentence(("a",) * n_words, ("",) * n_words, heads, ("x",) * n_words)
         heights = {arc.y for arc in arcs(dependency_svg(sentence))}
         assert len(heights) == n_levels + 1
 
@@ -367,9 +368,7 @@ def test_parts_of_pictures_say_what_they_belong_to() -> None:
         )
         assert of_tokens == [("我", "0"), ("看", "1"), ("书", "2")]
         assert sorted(of_phrases) == [("IP", "0"), ("VP", "1")]
-    arcs = DependencySentence(
-        ("我", "看", "书"), ("", "", ""), (1, ROOT, 1), ("nsubj", "root", "dobj")
-    )
+    arcs = Sentence(("我", "看", "书"), ("", "", ""), (1, ROOT, 1), ("nsubj", "root", "dobj"))
     svg = dependency_svg(arcs)
     assert sorted(parts_by(svg, "data-token")) == sorted(
         [("我", "0"), ("看", "1"), ("书", "2"), ("nsubj", "0"), ("root", "1"), ("dobj", "2")]

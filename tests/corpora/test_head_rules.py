@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from looped import looped
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
-from spacy_structreg.corpora.constituents import constituency_sentence, constituency_sentences
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, is_projective
+from spacy_structreg.corpora.constituents import constituency_sentence
+from spacy_structreg.corpora.dependencies import ROOT, is_projective
+from spacy_structreg.corpora.formats.brackets import constituency_sentences, read_brackets
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 
@@ -111,7 +113,7 @@ def trees(tmp_path: Path, text: str) -> Iterator[Tree]:
     return read_brackets(path)
 
 
-def dependencies(tree: Tree, rules: HeadRules) -> DependencySentence:
+def dependencies(tree: Tree, rules: HeadRules) -> Sentence:
     sentence = constituency_sentence(tree, rules)
     assert sentence is not None
     return sentence.dependencies()

@@ -10,9 +10,9 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.formats import guess_format
-from spacy_structreg.corpora.partial_annotation import (
+from spacy_structreg.corpora.formats.partial import (
     PartialSentence,
     parse_partial,
     read_partial,
@@ -175,7 +175,7 @@ def test_values_that_do_not_fit() -> None:
 def test_the_format_is_told(text: str, format: str, tmp_path: Path) -> None:
     path = tmp_path / "corpus"
     path.write_text(text, encoding="utf-8")
-    assert guess_format(path) == format
+    assert find_format(path).name == format
     named = tmp_path / "corpus.partial"
     named.write_text("人\n", encoding="utf-8")
-    assert guess_format(named) == "partial"
+    assert find_format(named).name == "partial"

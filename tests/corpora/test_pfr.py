@@ -12,13 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.pfr import (
-    Compound,
-    Paragraph,
-    read_pfr,
-    read_tagged,
-    segmented_paragraphs,
-)
+from spacy_structreg.corpora.formats.pfr import Compound, Paragraph, read_pfr
+from spacy_structreg.corpora.formats.tagged import read_tagged
 
 # Days of the month of the usual split of January 1998.
 DAYS = {"train": range(1, 25), "dev": range(25, 28), "test": range(28, 32)}
@@ -58,12 +53,6 @@ class TestReading:
         ]
         assert FIRST.words(merge=True) == ["北方广播学校", "的", "天山", "分校"]
         assert SECOND.tagged_words(merge=True) == list(SECOND.tokens)
-
-    def test_segmented(self, tmp_path: Path) -> None:
-        read(tmp_path, TEXT)
-        path = tmp_path / "corpus.txt"
-        assert list(segmented_paragraphs(path)) == [FIRST.words(), SECOND.words()]
-        assert list(segmented_paragraphs(path, merge=True, days=[5])) == [FIRST.words(merge=True)]
 
     def test_days(self, tmp_path: Path) -> None:
         assert FIRST.date == datetime.date(2001, 3, 5)

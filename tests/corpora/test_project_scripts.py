@@ -14,7 +14,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
-from spacy_structreg.corpora.conllu import Sentence, Word, write_conllu
+from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, write_conllu
 from spacy_structreg.corpora.splits import fold_bounds
 
 PROJECTS = Path(__file__).parents[2] / "projects"
@@ -149,17 +149,17 @@ class TestCharacters:
 class TestTexts:
     def test_as_texts(self, tmp_path: Path) -> None:
         source, target = tmp_path / "a.conllu", tmp_path / "new/a.tsv"
-        text = Sentence(
+        text = TreebankSentence(
             (Word("Two"), Word("boats", misc="SpaceAfter=No"), Word(".")),
             comments=("# sent_id = email-enron-1",),
         )
-        spaced = Sentence(
+        spaced = TreebankSentence(
             (Word("One"),), comments=("# sent_id = weblog-1", "# text =  One \xa0 boat ")
         )
         write_conllu(source, [text, spaced])
         assert run(TEXTS, source, target) == (0, "")
         assert target.read_text("utf-8") == "Two boats.\temail\nOne boat\tweblog\n"
-        write_conllu(source, [Sentence((Word("a"),), comments=("# sent_id = novel",))])
+        write_conllu(source, [TreebankSentence((Word("a"),), comments=("# sent_id = novel",))])
         code, errors = run(TEXTS, source, tmp_path / "b.tsv")
         assert (code, "'novel'" in errors) == (1, True)
 

@@ -10,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.segmentation import (
-    read_segmented,
-    write_segmented,
-)
+from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
 
 # Two short lines of words and a long sentence, as a raw text would have it.
 RAW_LINE = "他们昨天下午在学校门口等了很久才见到老师。\n"

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from looped import looped
 from sighan_release import SENTENCES, release_files, write_archive, write_release
 
-from spacy_structreg.corpora import sighan
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.sighan import (
+from spacy_structreg.corpora.formats import sighan
+from spacy_structreg.corpora.formats.sighan import (
     CORPORA,
     PARTS,
     find_sighan,

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
-from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.corpora.sinica import sinica_sentences
+from spacy_structreg.corpora.formats.sinica import sinica_sentences
+from spacy_structreg.corpora.trees import Tree
 
 
 def read(tmp_path: Path, *lines: str) -> list[ConstituencySentence]:

@@ -12,9 +12,10 @@ from looped import looped
 from spacy.tokens import Doc
 from universal_tags import universal_tag
 
-from spacy_structreg.corpora.brackets import tagged_sentences
-from spacy_structreg.corpora.conllu import read_conllu
-from spacy_structreg.corpora.pfr import read_pfr, read_tagged
+from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.formats.conllu import read_conllu
+from spacy_structreg.corpora.formats.pfr import read_pfr
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.tag_maps import (
     TAG_MAPS,
     WORD_RULES,
@@ -85,8 +86,8 @@ def test_our_treebank_is_covered() -> None:
     tags = {
         tag
         for path in TREEBANK.glob("*/*.bracket")
-        for sentence in tagged_sentences(path)
-        for _, tag in sentence
+        for sentence in read_sentences(path)
+        for tag in sentence.tags
     }
     assert tags
     assert tags <= set(TAG_MAPS["ctb"])
@@ -155,5 +156,5 @@ def test_tables_without_a_treebank_agree_on_words_of_one_class(data_folder: Path
 
 
 def test_the_penn_treebank_sample_is_covered(data_folder: Path) -> None:
-    sentences = tagged_sentences(data_folder / "ptb-sample/combined.mrg.xz")
-    assert {tag for sentence in sentences for _, tag in sentence} <= set(TAG_MAPS["ptb"])
+    sentences = read_sentences(data_folder / "ptb-sample/combined.mrg.xz")
+    assert {tag for sentence in sentences for tag in sentence.tags} <= set(TAG_MAPS["ptb"])

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from looped import looped
 
-from spacy_structreg.corpora.columns import read_columns
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.tagging import TAGGED_FORMATS, read_tagged_sentences
+from spacy_structreg.corpora.corpus_options import Compounds, CorpusOptions
+from spacy_structreg.corpora.formats.columns import read_columns
 
 Sentences = list[list[tuple[str, str]]]
 
@@ -28,6 +29,10 @@ TEXTS = {
 PAIRS = [[("他", "PN"), ("来", "VV")]]
 
 
+def tagged_words(path: Path, format: str = "auto", **options: Any) -> Sentences:
+    return [each.pairs() for each in read_sentences(path, CorpusOptions(format, **options))]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name, text in TEXTS.items():
@@ -41,42 +46,33 @@ def folder(tmp_path: Path) -> Path:
     [
         ("brackets", {}, PAIRS),
         ("conllu", {}, PAIRS),
-        ("conllu", {"column": "upos"}, [[("他", "PRON"), ("来", "VERB")]]),
         ("tagged", {}, PAIRS),
         ("pfr", {}, [[("北方", "f"), ("学校", "n")], [("来", "v")]]),
-        ("pfr", {"merge": True}, [[("北方学校", "nt")], [("来", "v")]]),
-        ("pfr", {"days": {6}}, [[("来", "v")]]),
+        ("pfr", {"compounds": Compounds.merged}, [[("北方学校", "nt")], [("来", "v")]]),
+        ("pfr", {"days": frozenset({6})}, [[("来", "v")]]),
     ],
 )
 def test_formats(
     format: str, options: dict[str, Any], expected: Sentences, named: bool, folder: Path
 ) -> None:
-    given: Any = format if named else None
-    path = folder / format
-    assert list(read_tagged_sentences(path, format=given, **options)) == expected
-
-
-def test_all_formats_are_tested() -> None:
-    assert sorted(TEXTS) == list(TAGGED_FORMATS)
+    assert tagged_words(folder / format, format if named else "auto", **options) == expected
 
 
 def test_encodings(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(TEXTS["tagged"].encode("gb18030"))
-    assert list(read_tagged_sentences(path, encoding="gb18030")) == PAIRS
+    assert tagged_words(path, encoding="gb18030") == PAIRS
     with pytest.raises(CorpusError, match="text:1: byte"):
-        list(read_tagged_sentences(path))
+        tagged_words(path)
 
 
 def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "text"
     path.write_text("他 来\n我 走\n", "utf-8")
-    with pytest.raises(ValueError, match=r"the format segmented has no tags; .* brackets, conllu"):
-        list(read_tagged_sentences(path))
     with pytest.raises(CorpusError, match=r"text:1: .* has no tag"):
-        list(read_tagged_sentences(path, format="tagged"))
+        tagged_words(path, format="tagged")
     with pytest.raises(ValueError, match="no paragraph of the days"):
-        list(read_tagged_sentences(folder / "pfr", days={7}))
+        tagged_words(folder / "pfr", days=frozenset({7}))
 
 
 @looped(
@@ -97,7 +93,7 @@ def test_corpora(
     file: str, sentences: int, words: int, tags: int | None, data_folder: Path
 ) -> None:
     """Counts are those of the sources."""
-    read = list(read_tagged_sentences(data_folder / file))
+    read = tagged_words(data_folder / file)
     assert len(read) == sentences
     assert sum(map(len, read)) == words
     if tags is not None:
@@ -112,10 +108,10 @@ def test_names_of_brackets_are_brackets(tmp_path: Path, name: str) -> None:
     if name.endswith("conllu"):
         rows = [f"{i}\t{w}\t_\t_\tPU" + "\t_" * 5 for i, w in enumerate(words, 1)]
         path.write_text("\n".join(rows) + "\n\n", "utf-8")
-        found = list(read_tagged_sentences(path, format="conllu"))
+        found = tagged_words(path, format="conllu")
     else:
         path.write_text(" ".join(f"{w}_PU" for w in words) + "\n", "utf-8")
-        found = list(read_tagged_sentences(path, format="tagged"))
+        found = tagged_words(path, format="tagged")
     expected = [*"()[]{}", "x-LRB-", r"1\/2"]
     assert found == [[(word, "PU") for word in expected]]
     path.write_text("\n".join(f"{w}\tPU" for w in words) + "\n", "utf-8")

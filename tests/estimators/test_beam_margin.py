@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import SYSTEMS, DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -29,9 +29,7 @@ from spacy_structreg.tasks.tagging import TagDecoder, WordAtoms
 
 WORDS = [["大学", "生活"], ["学生", "活", "。"], ["大学生", "生活"]]
 TAGGED = [[("狗", "N"), ("走", "V")], [("大", "A"), ("狗", "N"), ("走", "V")], [("走", "N")]]
-TREES = [
-    DependencySentence(("大", "狗", "走"), ("A", "N", "V"), (1, 2, -1), ("amod", "nsubj", "root"))
-]
+TREES = [Sentence(("大", "狗", "走"), ("A", "N", "V"), (1, 2, -1), ("amod", "nsubj", "root"))]
 PHRASES = [
     ConstituencySentence(
         ("大", "狗", "走"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_corpora import sentences as segmented
 
-from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import (

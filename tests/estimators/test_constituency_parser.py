@@ -21,11 +21,8 @@ from hypothesis import strategies as st
 from looped import looped
 from random_trees import sentences_with_trees
 
-from spacy_structreg.corpora.constituents import (
-    ConstituencySentence,
-    Constituent,
-    constituency_sentences,
-)
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.constituents import score_brackets

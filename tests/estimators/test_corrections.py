@@ -11,7 +11,8 @@ import pytest
 from looped import looped
 from made_up_corpora import sentences, text_of
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
@@ -40,12 +41,12 @@ def retagged(words: list[str]) -> list[tuple[str, str]]:
     return [(word, "C" if tag != "C" else "A"), *rest]
 
 
-def tree(words: list[str], *, chain: bool) -> DependencySentence:
+def tree(words: list[str], *, chain: bool) -> Sentence:
     """A tree in which each word depends on the first, or, as a chain, on the one before it."""
     heads = [ROOT, *(i if chain else 0 for i in range(len(words) - 1))]
     pairs = tagged(words)
     labels = ["root", *("x" for _ in words[1:])]
-    return DependencySentence(
+    return Sentence(
         words=tuple(words),
         tags=tuple(tag for _, tag in pairs),
         heads=tuple(heads),

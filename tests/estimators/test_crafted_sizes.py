@@ -16,7 +16,7 @@ from colliding_keys import colliding
 from crafted import Change, entry, put, setting, tampered
 from looped import looped
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
@@ -32,9 +32,7 @@ from spacy_structreg.models.stored_model import StoredModel
 
 TAGGED = [[("狗", "N"), ("走", "V")], [("大", "A"), ("狗", "N"), ("走", "V")]] * 3
 WORDS = [[word for word, _ in sentence] for sentence in TAGGED]
-TREES = [
-    DependencySentence(("大", "狗", "走"), ("A", "N", "V"), (1, 2, -1), ("amod", "nsubj", "root"))
-]
+TREES = [Sentence(("大", "狗", "走"), ("A", "N", "V"), (1, 2, -1), ("amod", "nsubj", "root"))]
 PLAIN = Learning()
 
 

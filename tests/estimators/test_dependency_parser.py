@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import (
     SYSTEMS,
     UNLABELED,
@@ -32,10 +33,10 @@ from spacy_structreg.metrics.dependencies import score_parses
 PLAIN = Learning()
 
 
-def tree(text: str) -> DependencySentence:
+def tree(text: str) -> Sentence:
     """A sentence of word/tag/head/label, heads counted from 1, 0 for the root, _ for unknown."""
     words, tags, heads, labels = zip(*(item.split("/") for item in text.split()), strict=True)
-    return DependencySentence(
+    return Sentence(
         words,
         tags,
         tuple(None if head == "_" else int(head) - 1 for head in heads),
@@ -66,7 +67,7 @@ def fitted(system: str = "arc_eager", **changes: object) -> DependencyParser:
     return DependencyParser(system=system, **chosen).fit(CORPUS)  # type: ignore[arg-type]
 
 
-def queries(sentences: Sequence[DependencySentence]) -> list[tuple[list[str], list[str]]]:
+def queries(sentences: Sequence[Sentence]) -> list[tuple[list[str], list[str]]]:
     return [(list(sentence.words), list(sentence.tags)) for sentence in sentences]
 
 
@@ -179,13 +180,13 @@ def test_trees_that_are_known_in_part_do_no_harm(system: str, beam: int) -> None
     assert parser.partial_fit(partial).labels == LABELS
 
 
-def half_known(sentence: DependencySentence, draw: random.Random) -> DependencySentence:
+def half_known(sentence: Sentence, draw: random.Random) -> Sentence:
     known = [draw.random() < 0.5 for _ in sentence.words]
     heads, labels = (
         tuple(each if is_known else None for each, is_known in zip(of, known, strict=True))
         for of in (sentence.heads, sentence.labels)
     )
-    return DependencySentence(sentence.words, sentence.tags, heads, labels)
+    return Sentence(sentence.words, sentence.tags, heads, labels)
 
 
 @EACH_SYSTEM
@@ -244,7 +245,7 @@ def test_a_model_of_nothing_but_roots_has_no_labels() -> None:
 
 def test_blank_words_are_no_words() -> None:
     # The dog hangs on a blank, which hangs on the verb.
-    with_blanks = DependencySentence(
+    with_blanks = Sentence(
         (" ", "the", "\n", "dog", "\u3000", "walks"),
         ("", "D", "", "N", "", "V"),
         (5, 3, 5, 2, 5, ROOT),
@@ -258,7 +259,7 @@ def test_blank_words_are_no_words() -> None:
     assert [p for _, p in parser.nbest(list(with_blanks.words), list(with_blanks.tags), 1)] == [
         parse
     ]
-    blank = DependencySentence((" ",), ("",), (ROOT,), ("root",))
+    blank = Sentence((" ",), ("",), (ROOT,), ("root",))
     assert DependencyParser(epochs=1).fit([*CORPUS, blank]).labels == LABELS
 
 
@@ -327,8 +328,7 @@ def test_a_backward_parser_does_what_a_forward_one_does_with_mirrored_sentences(
         replace(CORPUS[3], heads=(ROOT, None, None, 0, 5, 3)),
     ]
     turned = [
-        DependencySentence(s.words[::-1], s.tags[::-1], flipped(s.heads), s.labels[::-1])
-        for s in corpus
+        Sentence(s.words[::-1], s.tags[::-1], flipped(s.heads), s.labels[::-1]) for s in corpus
     ]
     chosen: dict[str, Any] = {"system": system, "epochs": 3, "beam": 4, "learning": PLAIN}
     backward = DependencyParser(**chosen, backward=True, seed=0).fit(corpus)
@@ -477,7 +477,7 @@ def test_tags_and_labels_that_no_file_can_hold() -> None:
         with pytest.raises(ValueError, match=message):
             predict(["dog", "walks"], ["V", "N\ud800"])
     for tags, labels in (("N\ud800", ("root",)), ("N", ("N\ud800",))):
-        sentence = DependencySentence(("dog",), (tags,), (ROOT,), labels)
+        sentence = Sentence(("dog",), (tags,), (ROOT,), labels)
         with pytest.raises(ValueError, match="sentence 1 of the training corpus: " + message):
             DependencyParser(epochs=1).fit([sentence])
         with pytest.raises(ValueError, match=message):

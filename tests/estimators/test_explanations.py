@@ -12,7 +12,7 @@ import pytest
 from labeled import named_sentences, tokens_of
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -39,14 +39,14 @@ TAGGED = [
 ] * 3
 TAGGED_TEXT = "大学生 在北京生活"
 TREES = [
-    DependencySentence(
+    Sentence(
         ("the", "dog", "sees", "a", "cat"),
         ("D", "N", "V", "D", "N"),
         (1, 2, -1, 4, 2),
         ("det", "nsubj", "root", "det", "obj"),
     ),
-    DependencySentence(("狗", "走"), ("N", "V"), (1, -1), ("nsubj", "root")),
-    DependencySentence(("see", "home"), ("V", "N"), (-1, 0), ("root", "advmod")),
+    Sentence(("狗", "走"), ("N", "V"), (1, -1), ("nsubj", "root")),
+    Sentence(("see", "home"), ("V", "N"), (-1, 0), ("root", "advmod")),
 ]
 
 

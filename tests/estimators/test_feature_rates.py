@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import LogLinear, Optimizer
 

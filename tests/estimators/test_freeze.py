@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.estimators.classification.classified_schema import CLASSIFIED
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
@@ -41,8 +42,8 @@ def test_tags_and_labels_that_no_file_can_hold() -> None:
     phrases = (Constituent(odd, 0, 1, 0),)
     for kind, sentence in (
         (TAGGED, [("a", odd)]),
-        (DEPENDENCIES, DependencySentence(("a",), (odd,), (ROOT,), (None,))),
-        (DEPENDENCIES, DependencySentence(("a",), ("X",), (ROOT,), (odd,))),
+        (DEPENDENCIES, Sentence(("a",), (odd,), (ROOT,), (None,))),
+        (DEPENDENCIES, Sentence(("a",), ("X",), (ROOT,), (odd,))),
         (CONSTITUENTS, ConstituencySentence(("a",), (odd,), ())),
         (CONSTITUENTS, ConstituencySentence(("a",), ("X",), phrases)),
     ):

@@ -10,7 +10,8 @@ import pytest
 from crafted import tampered
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
@@ -27,7 +28,7 @@ def tagged(labels: list[str]) -> list[Any]:
 
 def trees(labels: list[str]) -> list[Any]:
     """Trees of two words each, one for each label."""
-    return [DependencySentence(("我", "看"), ("PN", "VV"), (1, ROOT), (x, "root")) for x in labels]
+    return [Sentence(("我", "看"), ("PN", "VV"), (1, ROOT), (x, "root")) for x in labels]
 
 
 def phrases(labels: list[str]) -> list[Any]:

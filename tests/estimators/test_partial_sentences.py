@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter

@@ -12,7 +12,7 @@ import pytest
 from looped import looped
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
@@ -50,12 +50,10 @@ def tagged(words: list[str]) -> list[tuple[str, str]]:
     return [(word, f"T{len(word)}") for word in words]
 
 
-def chain(words: list[str]) -> DependencySentence:
+def chain(words: list[str]) -> Sentence:
     n = len(words)
     tags = tuple(tag for _, tag in tagged(words))
-    return DependencySentence(
-        tuple(words), tags, (*range(1, n), -1), ("dep",) * (n - 1) + ("root",)
-    )
+    return Sentence(tuple(words), tags, (*range(1, n), -1), ("dep",) * (n - 1) + ("root",))
 
 
 def phrase(words: list[str]) -> ConstituencySentence:

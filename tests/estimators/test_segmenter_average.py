@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up_corpora import arrays_of
 
-from spacy_structreg.corpora.conllu import segmented_sentences
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.estimators.segmentation.character_segmenter import (
     CharacterSegmenter,
     EpochReport,
@@ -161,7 +161,8 @@ def test_ud_chinese(data_folder: Path) -> None:
     """Defaults on UD Chinese GSD: one model, and averages of three."""
     folder = data_folder / "ud-chinese-gsd-simplified"
     train, test = (
-        list(segmented_sentences(folder / name)) for name in ("train.conll.xz", "test.conll")
+        [sentence.forms for sentence in read_conllu(folder / name)]
+        for name in ("train.conll.xz", "test.conll")
     )
     single = [CharacterSegmenter(seed=seed).fit(train) for seed in (0, 1, 2)]
     figures = [model.evaluate(test, n_threads=2).seg_f or 0.0 for model in single]

@@ -15,7 +15,7 @@ from labeled import named_sentences
 from looped import looped
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
@@ -34,7 +34,7 @@ NAMES = tuple(
 )
 ARCS = tuple(
     [
-        DependencySentence(
+        Sentence(
             tuple(line),
             tuple(str(len(word)) for word in line),
             tuple(range(-1, len(line) - 1)),

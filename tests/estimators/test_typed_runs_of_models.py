@@ -17,7 +17,7 @@ from looped import looped
 from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger

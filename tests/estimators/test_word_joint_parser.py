@@ -15,8 +15,8 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence, single_trees
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.sentence import Sentence, single_trees
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import ARC_WEIGHTS, GuidedJointParser, GuidedJointTagger
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
@@ -46,13 +46,13 @@ def fitted() -> WordJointParser:
     return WordJointParser(epochs=15, **SMALL).fit(TREES)
 
 
-def joined(*parts: DependencySentence) -> DependencySentence:
+def joined(*parts: Sentence) -> Sentence:
     """Sentences as one text."""
     heads: list[int | None] = []
     for part in parts:
         shift = len(heads)
         heads += [head if head in (None, -1) else shift + (head or 0) for head in part.heads]
-    return DependencySentence(
+    return Sentence(
         sum((part.words for part in parts), ()),
         sum((part.tags for part in parts), ()),
         tuple(heads),
@@ -101,16 +101,16 @@ def test_words_of_users_get_trees_too(fitted: WordJointParser) -> None:
 def test_sentences_that_lack_something_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     words, tags = ("我们", "学习"), ("PN", "VV")
     lacking = [
-        DependencySentence(words, tags, (1, None), ("nsubj", "root")),
-        DependencySentence(words, tags, (1, -1), (None, "root")),
-        DependencySentence(words, ("PN", ""), (1, -1), ("nsubj", "root")),
-        DependencySentence(words, tags, (-1, -1), ("root", "root")),
+        Sentence(words, tags, (1, None), ("nsubj", "root")),
+        Sentence(words, tags, (1, -1), (None, "root")),
+        Sentence(words, ("PN", ""), (1, -1), ("nsubj", "root")),
+        Sentence(words, tags, (-1, -1), ("root", "root")),
     ]
     with caplog.at_level(logging.WARNING, "spacy_structreg"):
         model = WordJointParser(epochs=1, **SMALL).fit([*TREES[:3], *lacking])
     assert "4 sentences are left out of training" in caplog.text
     # Words of white space are passed over, trees that are not projective lifted.
-    crossing = DependencySentence(
+    crossing = Sentence(
         ("他", " ", "昨天", "看", "书"),
         ("PN", "_SP", "NT", "VV", "NN"),
         (2, 0, 4, -1, 3),
@@ -125,8 +125,8 @@ def test_sentences_that_lack_something_are_left_out(caplog: pytest.LogCaptureFix
 
 def test_ends_of_sentences_are_found() -> None:
     """Of two short sentences without a mark between them, each gets a root."""
-    one = DependencySentence(("我", "爱", "你"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
-    other = DependencySentence(("天", "下", "雨"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
+    one = Sentence(("我", "爱", "你"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
+    other = Sentence(("天", "下", "雨"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
 
     model = WordJointParser(epochs=10, many_roots=True, **SMALL)
     model.fit([joined(one, other), joined(other, one), joined(one, one), one, other] * 3)
@@ -281,10 +281,10 @@ def test_weights_of_analyses_are_the_most_likely_ones(guides: Any) -> None:
             assert likelihood(AnalysisWeights(*moved)) < highest
 
 
-def labeled_f(gold: DependencySentence, found: DependencySentence) -> float:
+def labeled_f(gold: Sentence, found: Sentence) -> float:
     """F of words with head and label, by their characters."""
 
-    def arcs(tree: DependencySentence) -> set[Any]:
+    def arcs(tree: Sentence) -> set[Any]:
         ends = [0, *accumulate(map(len, tree.words))]
         spans = [*pairwise(ends)]
         return {

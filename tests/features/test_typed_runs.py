@@ -15,7 +15,7 @@ from looped import looped
 from typed_run_cases import TypedRunCase as Case
 from typed_run_cases import read_typed_runs
 
-from spacy_structreg.corpora.brackets import tagged_sentences
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.features.typed_runs import (
     _PATTERN,
@@ -484,8 +484,7 @@ def test_the_treebank_is_not_contradicted() -> None:
     found: list[str] = []
     n_runs = 0
     for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
-        for sentence in tagged_sentences(path):
-            words = [word for word, _ in sentence]
+        for words in (sentence.words for sentence in read_sentences(path)):
             text = "".join(
                 word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
             )
@@ -505,10 +504,10 @@ def test_tags_that_form_says_are_those_of_the_treebank() -> None:
     treebank = Path(__file__).parents[2] / "treebank"
     n_tags = 0
     for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
-        for sentence in tagged_sentences(path):
-            words = [word for word, _ in sentence]
+        for sentence in read_sentences(path):
+            words = sentence.words
             ends = accumulate(map(len, words))
-            tags = dict(zip(pairwise([0, *ends]), (tag for _, tag in sentence), strict=True))
+            tags = dict(zip(pairwise([0, *ends]), sentence.tags, strict=True))
             for run in FINDER.find("".join(words)):
                 for piece, tag in zip(run.pieces, run.tags, strict=bool(run.tags)):
                     assert tags.get(piece, tag) == tag, (path, sentence, run)

@@ -13,11 +13,11 @@ from test_treebank import TREEBANK, leaves
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.corpora.brackets import Tree, read_brackets
-from spacy_structreg.corpora.conllu import dependency_sentences
-from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
+from spacy_structreg.corpora.formats.brackets import constituency_sentences, read_brackets
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.head_rules import head_rules
+from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.pipeline.constituency_documents import (
     constituency_sentences as of_doc,
 )

@@ -22,8 +22,9 @@ from study_contract import (
     tables,
 )
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -273,7 +274,7 @@ def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
     return [[(word, f"T{len(word) % 3}") for word in words] for words in sentences]
 
 
-def trees(sentences: list[list[str]]) -> list[DependencySentence]:
+def trees(sentences: list[list[str]]) -> list[Sentence]:
     """A tree over each sentence: its root is the longest word, and words hang on their neighbors.
 
     The words before the root hang on the next one, those behind it on the one before.
@@ -284,7 +285,7 @@ def trees(sentences: list[list[str]]) -> list[DependencySentence]:
         root = max(range(len(words)), key=lambda i: len(words[i]))
         heads = [-1 if i == root else i + 1 if i < root else i - 1 for i in range(len(words))]
         labels = ["root" if i == root else "pre" if i < root else "post" for i in range(len(words))]
-        found.append(DependencySentence(words, tags, tuple(heads), tuple(labels)))
+        found.append(Sentence(words, tags, tuple(heads), tuple(labels)))
     return found
 
 
@@ -477,9 +478,9 @@ def test_expected_arcs_are_those_of_all_analyses():
     """Two trees over 我 看 书, one of them twice as probable, and one over 我 看书."""
     trees_of = script("expected_trees")
     three, tags = ("我", "看", "书"), ("PN", "VV", "NN")
-    right = DependencySentence(three, tags, (1, -1, 1), ("nsubj", "root", "obj"))
-    wrong = DependencySentence(three, tags, (2, 2, -1), ("nsubj", "dep", "root"))
-    other = DependencySentence(("我", "看书"), ("PN", "VV"), (1, -1), ("nsubj", "root"))
+    right = Sentence(three, tags, (1, -1, 1), ("nsubj", "root", "obj"))
+    wrong = Sentence(three, tags, (2, 2, -1), ("nsubj", "dep", "root"))
+    other = Sentence(("我", "看书"), ("PN", "VV"), (1, -1), ("nsubj", "root"))
     analyses = [ParsedAnalysis(0.0, (0.0,), (tree,)) for tree in (right, wrong, other)]
     labels = ("dep", "nsubj", "obj", "root")
     arcs = expected_arcs(analyses, np.array([0.5, 0.25, 0.25]), labels)

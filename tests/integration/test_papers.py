@@ -22,7 +22,7 @@ from study_contract import (
 
 from spacy_structreg.cli.evaluate import evaluate
 from spacy_structreg.cli.fit import fit
-from spacy_structreg.corpora.brackets import read_brackets
+from spacy_structreg.corpora.formats.brackets import read_brackets
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

@@ -13,7 +13,7 @@ from study_contract import RUNS, tables
 
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.brackets import read_brackets
+from spacy_structreg.corpora.formats.brackets import read_brackets
 
 GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/g10.yml")
 DOMAINS = {"literature": "novels", "computer": "computing", "medicine": "medicine"}

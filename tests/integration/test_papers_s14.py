@@ -11,8 +11,9 @@ from papers_project import TREES, finish, papers
 from sighan_release import release_files, write_release
 from study_contract import PROJECTS, RUNS
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.labeling import labels_of
+from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning, LogLinear

@@ -13,8 +13,9 @@ import srsly
 from papers_project import FOLDER, TREES, finish, papers
 from study_contract import RUNS, project, run, tables
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.labeling import labels_of
+from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers

@@ -17,8 +17,8 @@ from study_contract import CONFIG, RUNS, Lines, tables
 
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.brackets import read_brackets
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/zc11.yml")
@@ -197,7 +197,7 @@ def test_a_pipeline_is_its_models_one_after_the_other(
     made: Path, results: Lines, licensed: Path, tmp_path: Path
 ) -> None:
     """Trained and applied one by one, with heads counted here."""
-    options = CorpusOptions(format=FormatName.brackets, head_rules=HeadRuleSet.ctb)
+    options = CorpusOptions(format="brackets", head_rules=HeadRuleSet.ctb)
     paths = {}
     for part, numbers in {"train": (1, 271, 301, 815), "dev": (886,), "test": (816,)}.items():
         paths[part] = tmp_path / f"{part}.spacy"

@@ -28,16 +28,14 @@ from warm_python import executable
 from weasel.cli.document import project_document
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.corpora.conllu import read_conllu, write_conllu
-from spacy_structreg.corpora.constituents import (
-    ConstituencySentence,
-    Constituent,
-    constituency_sentences,
-)
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.formats.conllu import read_conllu, write_conllu
+from spacy_structreg.corpora.formats.pfr import read_pfr
+from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.head_rules import HeadRuleName
-from spacy_structreg.corpora.pfr import read_pfr, read_tagged
-from spacy_structreg.corpora.segmentation import read_segmented, write_segmented
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 NAMES = ("people_daily", "sighan2005", "sxu", "ud_chinese")

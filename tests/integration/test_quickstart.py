@@ -21,7 +21,7 @@ from test_treebank import FIRST, TREEBANK, leaves, run
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 
 PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 QUICKSTART = "projects/quickstart"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.metrics.dependencies import (
     NO_PUNCTUATION,
     TextParsingScorer,
@@ -31,10 +32,10 @@ def counts_of(scores: Scores, end: str = "") -> dict[str, int]:
 
 def sentence(
     tagged: str, heads: tuple[int | None, ...], labels: str | tuple[str | None, ...]
-) -> DependencySentence:
+) -> Sentence:
     """From words written word/TAG."""
     pairs = [pair.split("/") for pair in tagged.split()]
-    return DependencySentence(
+    return Sentence(
         tuple(word for word, _ in pairs),
         tuple(tag for _, tag in pairs),
         heads,
@@ -148,7 +149,7 @@ def test_other_numbers_of_words_and_sentences_are_refused() -> None:
 
 
 @st.composite
-def trees(draw: st.DrawFn, words: tuple[str, ...]) -> DependencySentence:
+def trees(draw: st.DrawFn, words: tuple[str, ...]) -> Sentence:
     """A tree with one root over the words."""
     order = draw(st.permutations(range(len(words))))
     heads = [ROOT] * len(words)
@@ -158,15 +159,15 @@ def trees(draw: st.DrawFn, words: tuple[str, ...]) -> DependencySentence:
         "ROOT" if head == ROOT else draw(st.sampled_from(["subj", "obj"])) for head in heads
     )
     tags = tuple(draw(st.sampled_from("NV")) for _ in words)
-    return DependencySentence(words, tags, tuple(heads), labels)
+    return Sentence(words, tags, tuple(heads), labels)
 
 
 @st.composite
-def trees_of_one_text(draw: st.DrawFn) -> tuple[list[DependencySentence], ...]:
+def trees_of_one_text(draw: st.DrawFn) -> tuple[list[Sentence], ...]:
     """Gold and predicted sentences of one text."""
     text = draw(st.text("ab。", min_size=1, max_size=9))
 
-    def sentences() -> list[DependencySentence]:
+    def sentences() -> list[Sentence]:
         cuts = [i for i in range(1, len(text)) if draw(st.booleans())]
         bounds = [0, *cuts, len(text)]
         words = [text[a:b] for a, b in pairwise(bounds)]
@@ -186,7 +187,7 @@ def test_gold_words_score_as_in_spacy(data: st.DataObject, words: list[str]) -> 
 
     gold, predicted = data.draw(trees(tuple(words))), data.draw(trees(tuple(words)))
 
-    def doc(tree: DependencySentence) -> Doc:
+    def doc(tree: Sentence) -> Doc:
         heads = [index if head == ROOT else head for index, head in enumerate(tree.heads)]
         return Doc(Vocab(), words=words, heads=heads, deps=tree.labels)
 
@@ -206,8 +207,8 @@ def test_gold_words_score_as_in_spacy(data: st.DataObject, words: list[str]) -> 
 
 
 def score_text_parses(
-    gold: list[list[DependencySentence]],
-    predicted: list[list[DependencySentence]],
+    gold: list[list[Sentence]],
+    predicted: list[list[Sentence]],
     vocabulary: set[str] | None = None,
 ) -> Scores:
     """The scores of predicted against gold texts."""
@@ -259,10 +260,10 @@ def test_a_head_must_be_found_as_a_word_itself() -> None:
 
 @given(trees_of_one_text())
 def test_raw_text_against_sets_of_spans(
-    texts: tuple[list[DependencySentence], list[DependencySentence]],
+    texts: tuple[list[Sentence], list[Sentence]],
 ) -> None:
     def items(
-        sentences: list[DependencySentence], *, labeled: bool, nopunct: bool
+        sentences: list[Sentence], *, labeled: bool, nopunct: bool
     ) -> set[tuple[object, ...]]:
         found: set[tuple[object, ...]] = set()
         before = ""

@@ -9,12 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
+from spacy_structreg.corpora.labeling import join_places
 from spacy_structreg.metrics.figures import Counts
-from spacy_structreg.metrics.labeling import (
-    SpanScorer,
-    join_places,
-    score_spans,
-)
+from spacy_structreg.metrics.labeling import SpanScorer, score_spans
 
 LABELS = st.sampled_from(["O", "B-X", "I-X", "B-Y-Z", "I-Y-Z"])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), max_size=8)

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.brackets import read_brackets
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.pipeline.constituency_attributes import register_attributes
 
 NAMES = ("labels", "constituents", "children", "parent", "parse_string")

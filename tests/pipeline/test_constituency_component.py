@@ -19,7 +19,8 @@ from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.pipeline.constituency import StructregConstituency
 from spacy_structreg.pipeline.constituency_documents import (
     Phrase,

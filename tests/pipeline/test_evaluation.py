@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
 from spacy_structreg.cli.evaluate import GivenName, evaluate
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline import gold_docs
 from spacy_structreg.pipeline.evaluation import evaluate_docs
@@ -36,7 +36,7 @@ def pipeline() -> Language:
     tagger = nlp.add_pipe("structreg_tagger", config={"model": {"seed": 1}})
     tagger.estimator.fit([list(zip(WORDS, TAGS, strict=True))])
     parser = nlp.add_pipe("structreg_parser", config={"model": {"seed": 1}})
-    tree = DependencySentence(tuple(WORDS), tuple(TAGS), (1, -1, 1), ("nsubj", "ROOT", "advmod"))
+    tree = Sentence(tuple(WORDS), tuple(TAGS), (1, -1, 1), ("nsubj", "ROOT", "advmod"))
     parser.estimator.fit([tree])
     labeler = nlp.add_pipe("structreg_sequence_labeler", config={"model": {"seed": 1}})
     labeler.estimator.fit([[("Mira", "B-PER"), ("sails", "O"), ("home", "O")]])

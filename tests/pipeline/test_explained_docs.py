@@ -10,11 +10,11 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 
 WORDS = ["dogs", "walk", " ", "cats", "see"]
 TAGS = ["N", "V", "_SP", "N", "V"]
-TREE = DependencySentence(("dogs", "walk"), ("N", "V"), (1, -1), ("nsubj", "root"))
+TREE = Sentence(("dogs", "walk"), ("N", "V"), (1, -1), ("nsubj", "root"))
 PHRASES = ConstituencySentence(
     ("dogs", "walk"), ("N", "V"), (Constituent("S", 0, 2, 1), Constituent("NP", 0, 1, 0))
 )

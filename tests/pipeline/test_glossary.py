@@ -15,8 +15,8 @@ from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Example
 
-from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS
+from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.pipeline.score_table import TABLE

@@ -18,7 +18,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.evaluation import evaluate_docs
 from spacy_structreg.pipeline.pipeline_correction import correct_pipeline
@@ -64,10 +65,10 @@ def parsed_doc(vocab: Vocab, *sentences: list[str]) -> Doc:
     return gold_doc(vocab, words, tags=list(map(tag_of, words)), heads=heads, deps=labels)
 
 
-def gold_tree(words: list[str]) -> DependencySentence:
+def gold_tree(words: list[str]) -> Sentence:
     """The gold sentence of a list of words."""
     heads, labels = tree_of(words)
-    return DependencySentence(
+    return Sentence(
         tuple(words),
         tuple(map(tag_of, words)),
         tuple(ROOT if head == i else head for i, head in enumerate(heads)),
@@ -106,11 +107,11 @@ def tree(doc: Doc) -> list[tuple[str, str, int, str]]:
     return [(token.text, token.tag_, token.head.i, token.dep_) for token in doc]
 
 
-def as_one(doc: Doc) -> DependencySentence:
+def as_one(doc: Doc) -> Sentence:
     """The words, tags and trees of a Doc, as models give them for a text."""
     words = [token for token in doc if not token.is_space]
     place = {token.i: i for i, token in enumerate(words)}
-    return DependencySentence(
+    return Sentence(
         tuple(token.text for token in words),
         tuple(token.tag_ for token in words),
         tuple(ROOT if token.head == token else place[token.head.i] for token in words),

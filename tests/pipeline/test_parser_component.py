@@ -16,7 +16,8 @@ from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.parser import StructregParser, score_parsing
@@ -268,11 +269,9 @@ def test_displacy_draws_the_tree(nlp: Language) -> None:
 # Training -----------------------------------------------------------------------------------------
 
 
-def as_sentence(row: Rows) -> DependencySentence:
+def as_sentence(row: Rows) -> Sentence:
     heads = tuple(ROOT if head == i else head for i, head in enumerate(row[2]))
-    return DependencySentence(
-        tuple(row[0].split()), tuple(row[1].split()), heads, tuple(row[3].split())
-    )
+    return Sentence(tuple(row[0].split()), tuple(row[1].split()), heads, tuple(row[3].split()))
 
 
 def test_each_gold_sentence_is_learned_by_itself() -> None:

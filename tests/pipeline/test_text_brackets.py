@@ -6,7 +6,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.annotated import Phrase
+from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.constituency import (
     score_brackets_of_docs,
     score_brackets_of_texts,

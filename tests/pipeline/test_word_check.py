@@ -16,9 +16,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.formats.brackets import read_brackets
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.models.word_counts import WordCounts, is_han
 from spacy_structreg.pipeline.word_check import WordCheck
@@ -32,9 +33,9 @@ NONE = WordCounts(words=1000, annotated=1000, han=800, long=0)
 """Of a model of characters."""
 
 
-def dependencies(words: list[str]) -> DependencySentence:
+def dependencies(words: list[str]) -> Sentence:
     n = len(words)
-    return DependencySentence(tuple(words), ("T",) * n, (ROOT,) + (0,) * (n - 1), ("d",) * n)
+    return Sentence(tuple(words), ("T",) * n, (ROOT,) + (0,) * (n - 1), ("d",) * n)
 
 
 def constituents(words: list[str]) -> ConstituencySentence:
@@ -138,10 +139,7 @@ def test_a_parser_that_has_learned_without_tags() -> None:
     nlp = pipeline("structreg_parser")
     estimator = nlp.get_pipe("pipe").estimator
     estimator.fit(
-        [
-            DependencySentence(("去", "图书馆"), ("", ""), (ROOT, 0), ("root", "obj"))
-            for _ in range(3)
-        ]
+        [Sentence(("去", "图书馆"), ("", ""), (ROOT, 0), ("root", "obj")) for _ in range(3)]
     )
     assert warned(nlp, docs(nlp.vocab, "去 图书馆", tagged=False)) == []
 

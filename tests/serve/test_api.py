@@ -19,7 +19,7 @@ from running_server import Running, running
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.serve.requests import (
     Annotations,
     ErrorAnswer,

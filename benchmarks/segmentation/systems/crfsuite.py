@@ -59,7 +59,7 @@ class _Crfsuite(Segmenter):
     algorithm: ClassVar[str]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.segmentation import read_segmented
+        from spacy_structreg.corpora.formats.segmented import read_segmented
 
         pycrfsuite: Any = import_module("pycrfsuite")
         began = cpu_seconds()

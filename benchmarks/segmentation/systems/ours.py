@@ -31,7 +31,7 @@ class Ours(Segmenter):
         return [{}]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.segmentation import read_segmented
+        from spacy_structreg.corpora.formats.segmented import read_segmented
         from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
         began = cpu_seconds()

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from spacy_structreg.corpora.columns import read_columns, write_columns
+from spacy_structreg.corpora.formats.columns import read_columns, write_columns
 
 DIGITS = "0123456789"
 Row = tuple[str, str]

@@ -12,10 +12,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.splits import CTB_SPLITS
+from spacy_structreg.corpora.trees import Tree
 
 
 def prepared(tree: Tree) -> Tree | None:

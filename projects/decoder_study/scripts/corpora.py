@@ -10,11 +10,11 @@ from typing import Any
 
 from studies.corpora import read_parts, reader
 
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.corpora.conllu import dependency_sentences
-from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.corpora.tagging import read_tagged_sentences
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.formats.conllu import dependency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
 from spacy_structreg.estimators.tagging import with_found_tags
@@ -47,7 +47,7 @@ class Part:
         return list(map("".join, self.words))
 
     @cached_property
-    def with_found_tags(self) -> list[DependencySentence]:
+    def with_found_tags(self) -> list[Sentence]:
         """Trees with tags by taggers of other folds."""
         return with_found_tags(self.gold)[0]
 
@@ -91,8 +91,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         if kind == "constituents":
             return constituency_sentences(path, entry["constituents"])
         if kind == "tags":
-            tagged = read_tagged_sentences(path)
-            return ([(squeezed(word), tag) for word, tag in each] for each in tagged)
+            return (
+                [(squeezed(word), tag) for word, tag in each.pairs()]
+                for each in read_sentences(path)
+            )
         return (list(map(squeezed, each)) for each in words(path))
 
     train, dev, test = (Part(gold, kind) for gold in read_parts(name, entry, read))

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.joint.parsed_analyses import ANY_LABEL
 
 LEFT, RIGHT = 0, 1
@@ -21,7 +22,7 @@ def expected_tree(
     tags: Sequence[str],
     expected: Mapping[tuple[int, int, int], float],
     labels: Sequence[str],
-) -> DependencySentence:
+) -> Sentence:
     """The projective tree whose arcs, and their labels, add up to the most.
 
     expected, labels: what `expected_arcs` returns, and was given. An arc that is not there counts
@@ -42,7 +43,7 @@ def expected_tree(
         scores[arc] += score
     heads = projective_heads(scores)
     numbers = [best.get((head, child), (0.0, 0))[1] for child, head in enumerate(heads)]
-    return DependencySentence(
+    return Sentence(
         tuple(words), tuple(tags), tuple(heads), tuple(labels[number] for number in numbers)
     )
 

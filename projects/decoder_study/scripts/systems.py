@@ -11,7 +11,7 @@ from typing import Any, Final
 from corpora import Part
 from expected_trees import expected_tree
 
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import (
@@ -318,18 +318,18 @@ def trees_of_texts(models: Mapping[str, Any], given: Mapping[str, Any], dev: Par
         return Reader(lambda texts: list(guided.predict_trees_stream(texts)), finds, weight)
     if search == "pipeline":
 
-        def parsed(text: str) -> DependencySentence:
+        def parsed(text: str) -> Sentence:
             words = tagger.predict(text)
             tags = models["tagger"].predict(words)
             tree = models["parser"].predict(words, tags)
-            return DependencySentence(tuple(words), tuple(tags), tree.heads, tree.labels)
+            return Sentence(tuple(words), tuple(tags), tree.heads, tree.labels)
 
         return Reader(lambda texts: list(map(parsed, texts)), finds)
     parsers = (models["parser"], models["backward"])
     analyses = AnalysisParser(tagger, models["tagger"], parsers, **changes)
     weights = fitted_weights(analyses, dev.gold)
 
-    def reranked(text: str) -> DependencySentence:
+    def reranked(text: str) -> Sentence:
         found = analyses.analyses(text)
         shares = probabilities(found, weights)
         tree = found[int(shares.argmax())].trees[0]

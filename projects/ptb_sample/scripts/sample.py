@@ -13,8 +13,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from spacy_structreg.corpora.any_format import sentence_of_tree
-from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.constituents import sentence_of_tree
+from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.pipeline.gold_docs import write_docs
 

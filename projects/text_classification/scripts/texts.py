@@ -10,8 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.conllu import read_conllu
 
 
 def main(arguments: list[str] | None = None) -> int:

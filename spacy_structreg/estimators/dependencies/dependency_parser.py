@@ -10,12 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from spacy_structreg.corpora.dependencies import (
-    ROOT,
-    DependencySentence,
-    Parse,
-    projectivize,
-)
+from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import (
@@ -97,7 +93,7 @@ SYSTEMS: Final = {
 """Transition systems by the names of the setting `system`."""
 
 
-class LiftedSentence(DependencySentence):
+class LiftedSentence(Sentence):
     """A training example whose tree was made projective."""
 
     __slots__ = ()
@@ -128,16 +124,14 @@ class DependencyParserSettings(TreeParserSettings):
     )
 
 
-class DependencyParser(
-    TreeParser[DependencySentence, ParseDecoder, Scores, GivenArcs, Query, Parse]
-):
+class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     Tables of templates are those of `features.dependencies`. Without labels, all arcs get
     `UNLABELED`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
     arc-standard parsing goes on from all states that a merged one may lie on.
 
-    Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
+    Gold sentences are `Sentence`s. Trees that are not projective are made so for
     training (`corpora.dependencies.projectivize`); where heads or labels are None, all trees that
     have the others are right (`training.agenda`); sentences with several roots, or with nothing of
     a tree, are left out. The log counts all three.
@@ -229,7 +223,7 @@ class DependencyParser(
     def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
         return parse_queries(decoder, queries)
 
-    def _examples(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
+    def _examples(self, sentence: Sentence) -> Sequence[Sentence]:
         visible = without_blanks(sentence)
         if visible is None:
             return []
@@ -242,7 +236,7 @@ class DependencyParser(
 
     def _score(
         self,
-        gold: list[DependencySentence],
+        gold: list[Sentence],
         decoders: DecoderPool[ParseDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -252,7 +246,7 @@ class DependencyParser(
         )
         return score_parses(gold, predicted)
 
-    def _spec_of(self, examples: Iterable[DependencySentence]) -> DependencySpec:
+    def _spec_of(self, examples: Iterable[Sentence]) -> DependencySpec:
         labels = set(self._expected)
         # Those of words whose heads are not known, roots perhaps.
         loose: set[str] = set()
@@ -313,7 +307,7 @@ class DependencyParser(
 
 
 @dataclass(frozen=True)
-class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
+class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
     """Labels of arcs, features of states, and how trees are searched for.
 
     root_label: of the root, which has no arc.
@@ -343,7 +337,7 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
         agenda = Agenda(scorer, self.beam, self.merge, self.margin)
         return ParseDecoder(agenda, self.arc_labels, self.root_label)
 
-    def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: Sentence, learner: Perceptron) -> Derivation | None:
         if not _is_tree(example):
             return None
         heads, number = example.heads, self._number
@@ -367,7 +361,7 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
         return {"root_label": self.root_label, **entries}, arrays
 
 
-def _is_tree(example: DependencySentence) -> bool:
+def _is_tree(example: Sentence) -> bool:
     """True if heads and labels are of a tree with one root, or of a part of one."""
     heads = example.heads
     if heads.count(ROOT) > 1 or (None not in heads and ROOT not in heads):
@@ -375,6 +369,6 @@ def _is_tree(example: DependencySentence) -> bool:
     return {*heads, *example.labels} != {None}
 
 
-def _labels_of(example: DependencySentence, labeled: bool) -> tuple[str | None, ...]:
+def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
     """The labels to train on."""
     return example.labels if labeled else (UNLABELED,) * len(example.words)

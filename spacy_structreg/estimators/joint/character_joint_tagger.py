@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import tags_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import (

@@ -19,7 +19,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.tagging import Tagger
@@ -47,7 +48,7 @@ class ParsedAnalysis(NamedTuple):
 
     tagger_score: float
     parser_scores: tuple[float, ...]
-    trees: tuple[DependencySentence, ...]
+    trees: tuple[Sentence, ...]
 
 
 class AnalysisParser:
@@ -92,7 +93,7 @@ class AnalysisParser:
         found = []
         for (words, tags), score in scores.items():
             best = [parser.nbest(words, tags, 1)[0] for parser in self._parsers]
-            trees = (DependencySentence(words, tags, tree.heads, tree.labels) for _, tree in best)
+            trees = (Sentence(words, tags, tree.heads, tree.labels) for _, tree in best)
             found.append(ParsedAnalysis(score, tuple(of_tree for of_tree, _ in best), (*trees,)))
         if self._known is not None:
             self._known[sentence] = found
@@ -122,7 +123,7 @@ def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def fitted_weights(
     parser: AnalysisParser,
-    gold: Sequence[DependencySentence],
+    gold: Sequence[Sentence],
     *,
     l2: float = 1e-3,
     n_threads: int = 1,
@@ -166,7 +167,7 @@ def fitted_weights(
     return AnalysisWeights(*(weights / scale).tolist())
 
 
-def _labeled_f(gold: DependencySentence, found: DependencySentence) -> float:
+def _labeled_f(gold: Sentence, found: Sentence) -> float:
     scorer = TextParsingScorer()
     scorer.add([gold], [found])
     return scorer.scores().as_dict("las_f")["las_f"] or 0.0
@@ -223,7 +224,7 @@ def expected_arcs(
     return expected
 
 
-def _arcs(tree: DependencySentence, begin: int) -> Iterator[tuple[int, int, str | None]]:
+def _arcs(tree: Sentence, begin: int) -> Iterator[tuple[int, int, str | None]]:
     """Yield the arcs of a tree by the first characters of child and head, -1 for the root."""
     firsts = list(accumulate(map(len, tree.words), initial=begin))
     for first, head, label in zip(firsts, tree.heads, tree.labels, strict=False):

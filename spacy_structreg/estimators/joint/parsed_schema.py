@@ -1,4 +1,4 @@
-"""Gold sentences of joint parsers: `DependencySentence`s, read off texts."""
+"""Gold sentences of joint parsers: `Sentence`s, read off texts."""
 
 from __future__ import annotations
 
@@ -6,35 +6,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from spacy_structreg.corpora.dependencies import DependencySentence, projectivize
+from spacy_structreg.corpora.dependencies import projectivize
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
 from spacy_structreg.estimators.tree_queries import without_blanks
 from spacy_structreg.models.example_schema import TextSchema, squeeze
 
 
-class ParsedSchema(TextSchema[DependencySentence]):
-    """`DependencySentence`s as parts of texts; none is cut, as trees reach over all cuts."""
+class ParsedSchema(TextSchema[Sentence]):
+    """`Sentence`s as parts of texts; none is cut, as trees reach over all cuts."""
 
-    def checked(self, sentence: Any) -> DependencySentence:
+    def checked(self, sentence: Any) -> Sentence:
         return DEPENDENCIES.checked(sentence)
 
-    def layers(self, sentence: DependencySentence) -> tuple[list[str], ...]:
+    def layers(self, sentence: Sentence) -> tuple[list[str], ...]:
         return DEPENDENCIES.layers(sentence)
 
-    def squeezed(self, sentence: DependencySentence) -> DependencySentence:
+    def squeezed(self, sentence: Sentence) -> Sentence:
         visible = without_blanks(sentence)
         assert visible is not None
         return replace(visible, words=tuple(map(squeeze, visible.words)))
 
-    def split(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
+    def split(self, sentence: Sentence) -> Sequence[Sentence]:
         return [sentence]
 
-    def with_words(self, sentence: DependencySentence, words: list[str]) -> DependencySentence:
+    def with_words(self, sentence: Sentence, words: list[str]) -> Sentence:
         return replace(sentence, words=tuple(words))
 
-    def examples(
-        self, sentence: DependencySentence, *, split: bool
-    ) -> Sequence[DependencySentence]:
+    def examples(self, sentence: Sentence, *, split: bool) -> Sequence[Sentence]:
         if without_blanks(sentence) is None:
             return []
         squeezed = self.squeezed(sentence)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.models.example_schema import (
     TaggedGold,

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.estimators.joint.parsed_analyses import ArcGuide
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
@@ -115,7 +116,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
 
     def predict_trees(
         self, text: str, user_words: AnyWords | None = None, *, spans: Iterable[AnySpan] = ()
-    ) -> DependencySentence | None:
+    ) -> Sentence | None:
         """The words of a text, their tags, heads and labels; None for a text without words.
 
         There is a root for each of its sentences. user_words, spans: as for `predict`, which see
@@ -127,7 +128,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
 
     def predict_trees_stream(
         self, texts: Iterable[str], *, n_threads: int = 1, user_words: AnyWords | None = None
-    ) -> Iterator[DependencySentence | None]:
+    ) -> Iterator[Sentence | None]:
         """As `predict_trees`, for any number of texts in bounded memory, in their order."""
         decode = partial(self._trees, user_words=compiled(user_words))
         return stream_texts(texts, self._decoders(), decode, n_threads)
@@ -153,9 +154,9 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         texts: list[str],
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
-    ) -> list[DependencySentence | None]:
+    ) -> list[Sentence | None]:
         return [
-            DependencySentence(
+            Sentence(
                 words=tuple(text[start:end] for start, end in found.spans.tolist()),
                 tags=tuple(decoder.tags[tag] for tag in found.tags.tolist()),
                 heads=tuple(found.heads.tolist()),
@@ -192,7 +193,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
 
     def _score(
         self,
-        gold: Sequence[DependencySentence],
+        gold: Sequence[Sentence],
         decoders: DecoderPool[WordTreeDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -209,7 +210,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
 class WordJointParser(
     AdaptiveBeam,
     ParsingPredictor,
-    TextEstimator[DependencySentence, WordTreeDecoder, Scores],
+    TextEstimator[Sentence, WordTreeDecoder, Scores],
 ):
     """Finds words, their tags and trees over them in one search (Hatori et al. 2012).
 
@@ -217,7 +218,7 @@ class WordJointParser(
     (`tasks.joint.word_trees`). What words and tags are not proposed is known by the records of the
     training corpus, as in `WordJointTagger`.
 
-    Gold sentences are `DependencySentence`s. Trees that are not projective are made so for training
+    Gold sentences are `Sentence`s. Trees that are not projective are made so for training
     (`corpora.dependencies.projectivize`); sentences that lack heads, labels or tags, or have
     several roots without the setting `many_roots`, are left out, and the log counts them.
     The best epoch is that of the highest las_f, from raw text.
@@ -257,7 +258,7 @@ class WordJointParser(
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[DependencySentence]) -> WordJointParserSpec:
+    def _spec_of(self, examples: Iterable[Sentence]) -> WordJointParserSpec:
         roots: Counter[str] = Counter()
         labels: set[str] = set()
         sentences = []
@@ -333,7 +334,7 @@ class WordJointParser(
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
+class WordJointParserSpec(TaggedWordSpec[Sentence, WordTreeDecoder]):
     """Features and search of words with tags and trees.
 
     arc_labels: of arcs, by their numbers; root_label: of roots, which have none.
@@ -372,7 +373,7 @@ class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
             agenda, self.tags, self.arc_labels, self.root_label, guide, arc_guide
         )
 
-    def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: Sentence, learner: Perceptron) -> Derivation | None:
         if not _is_whole(example, many_roots=self.system.many_roots):
             return None
         labels = []
@@ -388,7 +389,7 @@ class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
         heads = [ROOT if head is None else head for head in example.heads]
         return self.system.compile_trees(example.words, tags, heads, labels, learner)
 
-    def obstacle(self, example: DependencySentence) -> str | None:
+    def obstacle(self, example: Sentence) -> str | None:
         return self.obstacle_of(zip(example.words, example.tags, strict=True))
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -400,7 +401,7 @@ class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
         }, arrays
 
 
-def _is_whole(example: DependencySentence, *, many_roots: bool) -> bool:
+def _is_whole(example: Sentence, *, many_roots: bool) -> bool:
     """True if all of a sentence is known, and it has one root, or may have several."""
     n_roots = example.heads.count(ROOT)
     return (

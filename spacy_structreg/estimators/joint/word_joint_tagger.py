@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (

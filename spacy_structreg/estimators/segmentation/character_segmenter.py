@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
 
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
     frozen_atoms,

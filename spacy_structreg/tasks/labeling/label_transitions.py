@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.labeling import (
+    OUTSIDE,
     Place,
     Scheme,
     Span,
@@ -21,7 +22,6 @@ from spacy_structreg.corpora.labeling import (
     place_of,
     spans_of,
 )
-from spacy_structreg.metrics.labeling import OUTSIDE
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.segmentation.bmes import MOST_LABELS
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.sentence import LabeledSpan
 from spacy_structreg.search.viterbi import LabelGraph
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.corpora.sentence import LabeledSpan
 from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain

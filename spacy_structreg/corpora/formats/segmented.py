@@ -9,18 +9,34 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, logger, warn_of_digits
+from spacy_structreg.corpora.corpus_format import HALF, Format, share_of
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.spacing import HAN_PAIR, SPACED_HAN, WORD
 
-__all__ = ["read_segmented", "write_segmented"]
+__all__ = [
+    "FORMAT",
+    "check_raw_lines",
+    "read_segmented",
+    "unsegmented",
+    "write_segmented",
+]
 
-WORD = re.compile("[^ \t\u3000]+")
 UNWRITABLE = re.compile("[ \t\u3000\n\r\0\ud800-\udfff]")
 
-# Han characters: the unified and compatibility ideographs, the radicals, 々 〇, planes 2 and 3.
-HAN = "\u2e80-\u2fd5\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-SPACED_HAN = re.compile(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
+# Rows of other formats. Numbers are of any script: such rows are no text either.
+NUMBERED_ROW = re.compile("\\d+\t.*", re.DOTALL)
+COLUMN_TAG = re.compile("O|[BIESM](?:[-_].+)?|[A-Z]{1,5}|[0-9]{1,3}")
+LEAST_ROWS = 5
+
+# The rule by which text is not raw; see `check_raw_lines`.
+LEAST_SPACED_LINES = 2
+SPACED_SHARE = 0.2
 
 # The rule by which a file counts as unsegmented; see `read_segmented`.
 LONG_LINE = 10
@@ -117,3 +133,85 @@ def check_writable(sentence: Sequence[str], index: int) -> None:
         raise ValueError(
             "sentence 0 starts with U+FEFF, which readers drop as a byte order mark; remove it"
         )
+
+
+def unsegmented(lines: Sequence[str]) -> str | None:
+    """The reason why lines are not taken for segmented text; None if they are.
+
+    White space separates Han characters in at least half of the lines that have two of them; in
+    text without such lines, at least half of the lines have white space within.
+    """
+    rows = [line for line in lines if not line.startswith("#")]
+    if rows and share_of(NUMBERED_ROW, rows) >= HALF:
+        return "the lines are numbered, but have no ten columns as those of CoNLL-U"
+    if _looks_like_columns(lines):
+        return "each line seems to be one word with its label"
+    with_han = [line for line in lines if HAN_PAIR.search(line)]
+    if with_han:
+        separated = sum(bool(SPACED_HAN.search(line)) for line in with_han)
+        reason = "the text does not seem to be segmented"
+    else:
+        separated = sum(len(WORD.findall(line)) > 1 for line in lines)
+        reason = "most lines have no white space"
+    return None if separated >= HALF * len(with_han or lines) else reason
+
+
+def _looks_like_columns(lines: Sequence[str]) -> bool:
+    """True if each line is a word with its label or head, as in CoNLL-2003, in equal columns."""
+    rows = [WORD.findall(line) for line in lines]
+    return (
+        len(rows) >= LEAST_ROWS
+        and len({len(row) for row in rows}) == 1
+        and len(rows[0]) > 1
+        and all(COLUMN_TAG.fullmatch(row[-1]) for row in rows)
+    )
+
+
+def check_raw_lines(lines: Iterable[str], file: StrPath) -> None:
+    """Raise CorpusError when the spaces of a text give its word boundaries away.
+
+    lines: of text that is to be segmented, or to stand as raw text beside gold words.
+    file: where it comes from, for the error; its lines are counted from 1.
+
+    Names, headings and verse have white space between Han characters in ordinary text, too. So a
+    text is refused when this is so in two lines or more, and in one fifth or more of the lines that
+    have two Han characters with nothing else than white space between them. Of the test sets of
+    SIGHAN 2005, one line in 20,000 has it as raw text, and 97 of 100 when segmented.
+    """
+    with_han = spaced = first_spaced = 0
+    for number, line in enumerate(lines, start=1):
+        if not HAN_PAIR.search(line):
+            continue
+        with_han += 1
+        if SPACED_HAN.search(line):
+            spaced += 1
+            first_spaced = first_spaced or number
+    if spaced >= LEAST_SPACED_LINES and spaced >= SPACED_SHARE * with_han:
+        raise CorpusError(
+            file,
+            first_spaced,
+            f"white space between Han characters here and in {spaced} of {with_han} lines gives "
+            "word boundaries away; remove it, or name the format as segmented text",
+        )
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of segmented text; raises as `read_segmented`."""
+    for words in read_segmented(path, encoding=options.encoding):
+        yield Sentence(tuple(words))
+
+
+def write(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write the words of sentences; raises as `write_segmented`."""
+    write_segmented(path, (sentence.words for sentence in sentences))
+
+
+FORMAT: Final = Format(
+    "segmented",
+    "one sentence a line, words separated by white space",
+    rank=100,
+    read=read,
+    sniff=lambda lines: unsegmented(lines) is None,
+    written_suffix=".txt",
+    write=write,
+)

@@ -7,15 +7,19 @@ harbor	Two boats left the quay at dawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import srsly  # type: ignore[import-untyped]
 
-from spacy_structreg.corpora.columns import SKIPPED, read_columns
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.corpus_format import Format
+from spacy_structreg.corpora.corpus_options import SKIPPED, CorpusOptions
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.formats.columns import read_columns
+from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["CATEGORY", "JSON_SUFFIXES", "TEXT", "is_json", "read_classified"]
+__all__ = ["CATEGORY", "FORMAT", "JSON_SUFFIXES", "TEXT", "is_json", "read_classified"]
 
 TEXT: Final = "text"
 """Name of the column, or key, of the text."""
@@ -107,3 +111,21 @@ def _pair(found: dict[str, object]) -> tuple[str, str] | None:
 
 def _is_encodable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield classified texts, in words of a tokenizer; raises as `read_classified`."""
+    columns = options.columns or (TEXT, CATEGORY)
+    for text, category in read_classified(path, columns, encoding=options.encoding):
+        words, spaces = options.tokenize(text)
+        yield Sentence(tuple(words), spaces=tuple(spaces), category=category)
+
+
+FORMAT: Final = Format(
+    "classified",
+    "a text and its category a line, between tabs or as JSON (.jsonl)",
+    rank=10,
+    read=read,
+    is_named=lambda path, options: is_json(path) or TEXT in (options.columns or ()),
+    options=("columns",),
+)

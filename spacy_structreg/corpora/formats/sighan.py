@@ -20,18 +20,22 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from spacy_structreg.corpora.archives import member_blocks, open_archive
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines
-from spacy_structreg.corpora.segmentation import read_segmented
+from spacy_structreg.corpora.corpus_format import Format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, split_part
+from spacy_structreg.corpora.files import line_encoding, read_lines
+from spacy_structreg.corpora.formats.segmented import read_segmented
+from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = [
     "CORPORA",
+    "FORMAT",
     "PARTS",
     "SighanFile",
     "find_sighan",
@@ -222,3 +226,53 @@ def training_vocabulary(
     if not words:
         raise ValueError(f"{parts['training_words'].path}: the list of words is empty")
     return words
+
+
+def find_part(path: Path, options: CorpusOptions) -> SighanFile:
+    """The part of a release that the options name. Raises ValueError if there is no such part."""
+    original = None if line_encoding(options.encoding) == "utf-8" else True
+    if options.part is None:
+        there = [
+            f"{file.corpus}/{file.part}"
+            for file in list_sighan(path, original=original)
+            if file.part in ("training", "test")
+        ]
+        raise ValueError(
+            f"{path}: name the corpus and part of the release with --part; in it are "
+            f"{', '.join(there) or 'none that is segmented'}"
+        )
+    found = find_sighan(path, *split_part(options.part), original=original)
+    return found if original is None else replace(found, encoding=options.encoding)
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of a part of a release, or of a file of its form."""
+    if is_release(path):
+        sentences = find_part(path, options).sentences()
+    else:
+        sentences = read_segmented(path, encoding=options.encoding)
+    for words in sentences:
+        yield Sentence(tuple(words))
+
+
+def is_named(path: Path, options: CorpusOptions) -> bool:
+    """True for a release. Raises ValueError for other folders and archives."""
+    if not is_release(path):
+        return False
+    if not list_sighan(path):
+        raise ValueError(
+            f"{path}: no file of the SIGHAN 2005 release (training/pku_training.utf8, …) in it; "
+            "name its folder icwb2-data or its zip archive, or a file; for a folder of trees, name "
+            "the format brackets"
+        )
+    return True
+
+
+FORMAT: Final = Format(
+    "sighan",
+    "a file, or with --part the folder or zip archive, of SIGHAN 2005",
+    rank=30,
+    read=read,
+    is_named=is_named,
+    options=("part",),
+)

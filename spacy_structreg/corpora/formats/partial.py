@@ -13,14 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.corpus_format import MOST, Format
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
 
-__all__ = ["PartialSentence", "parse_partial", "read_partial", "write_partial"]
+__all__ = ["FORMAT", "PartialSentence", "parse_partial", "read_partial", "write_partial"]
 
 ASKED: Final = "?"
 MARKS: Final[dict[str, bool | None]] = {"|": True, "-": False, " ": None, ASKED: None}
@@ -79,14 +82,14 @@ class PartialSentence:
     def of_words(
         cls,
         words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
+        tags: Sequence[str | None] = (),
         unknown: Iterable[tuple[int, int]] = (),
     ) -> PartialSentence:
         """A sentence of words, or pieces of words.
 
-        words: without white space. tags: None or "" where a tag is not known. unknown: first piece
-        and first piece after of stretches in which it is not known whether a word ends between two
-        pieces; their tags do not count.
+        words: without white space. tags: one for each, None or "" where it is not known; or none.
+        unknown: first piece and first piece after of stretches in which it is not known whether a
+        word ends between two pieces; their tags do not count.
         """
         ends: list[bool | None] = [True] * len(words)
         loose = [False] * len(words)
@@ -100,7 +103,7 @@ class PartialSentence:
         first = 0
         for i, word in enumerate(words):
             boundaries += [False] * (len(word) - 1) + [ends[i]]
-            tag = tags[i] if tags is not None else None
+            tag = tags[i] if tags else None
             if tag and not (loose[i] and None in (ends[i], ends[i - 1] if i else True)):
                 spans.append((first, first + len(word), tag))
             first += len(word)
@@ -184,10 +187,12 @@ class PartialSentence:
                 parts.append(ASKED if i in questions else marks[self.boundaries[i]])
         return "".join(parts)
 
-    def annotated(self) -> AnnotatedSentence:
-        """The pieces as an annotated sentence."""
-        return AnnotatedSentence(
-            self.pieces, self.piece_tags if self.tags else None, unknown=self.unknown or None
+    def sentence(self) -> Sentence:
+        """The sentence in pieces."""
+        return Sentence(
+            tuple(self.pieces),
+            tuple(self.piece_tags) if self.tags else (),
+            unknown=tuple(self.unknown),
         )
 
 
@@ -290,3 +295,30 @@ def write_partial(
 def is_partial_line(line: str) -> bool:
     """True if a line has the form of a sentence, and says of one place at least what is there."""
     return LINE.fullmatch(line) is not None and any(mark in line for mark in "|-?")
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of a file, in pieces; raises as `read_partial`."""
+    for sentence in read_partial(path, encoding=options.encoding):
+        yield sentence.sentence()
+
+
+def write(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write the words and tags of sentences, as far as they are known."""
+    write_partial(
+        path,
+        (PartialSentence.of_words(each.words, each.tags, each.unknown) for each in sentences),
+    )
+
+
+FORMAT: Final = Format(
+    "partial",
+    "characters with | - or a space between each two: a word's end, none, unknown",
+    rank=60,
+    read=read,
+    sniff=lambda lines: sum(map(is_partial_line, lines)) >= MOST * len(lines),
+    suffixes=(".partial",),
+    written_suffix=".partial",
+    write=write,
+    writes_unknown=True,
+)

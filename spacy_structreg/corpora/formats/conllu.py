@@ -12,24 +12,31 @@ Source: universaldependencies.org/format.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Final, Literal
 
-from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
+from spacy_structreg.corpora.corpus_format import HALF, Format, share_of, universal_tags
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
+from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.formats.segmented import check_raw_lines
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.spacing import SPACED_HAN
+from spacy_structreg.corpora.trees import bracket_of
 
 __all__ = [
+    "FORMAT",
     "MultiwordToken",
-    "Sentence",
+    "TreebankSentence",
     "Word",
     "dependency_sentences",
     "read_conllu",
-    "segmented_sentences",
     "sentence_text",
-    "tagged_sentences",
+    "treebank_sentences",
     "write_conllu",
 ]
 
@@ -43,6 +50,7 @@ WORD_ID = re.compile(NUMBER)
 RANGE_ID = re.compile(f"({NUMBER})-({NUMBER})")
 EMPTY_ID = re.compile(rf"(0|{NUMBER})\.({NUMBER})")
 HEAD = re.compile(f"0|{NUMBER}")
+ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
 UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 COMMENT_VALUE = re.compile(r"#[ \t]*([^ \t=]+)[ \t]*=[ \t]*(.*)", re.DOTALL)
 
@@ -101,7 +109,7 @@ class MultiwordToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class TreebankSentence:
     """A sentence of a treebank.
 
     words: the syntactic words; the word with ID i is `words[i - 1]`.
@@ -277,7 +285,7 @@ class _SentenceReader:
             )
         self.last_empty = node
 
-    def finish(self, number: int) -> Sentence:
+    def finish(self, number: int) -> TreebankSentence:
         """The sentence; `number` is the line that ends it."""
         if not self.words:
             raise self.error(
@@ -297,10 +305,10 @@ class _SentenceReader:
                 f"the multi-word token {token.first}-{token.last} is out of range; the sentence "
                 f"has {n_words} words",
             )
-        return Sentence(tuple(self.words), tuple(self.multiwords), tuple(self.comments))
+        return TreebankSentence(tuple(self.words), tuple(self.multiwords), tuple(self.comments))
 
 
-def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]:
+def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[TreebankSentence]:
     """Yield the sentences of a file one by one; see `read_lines` for files and encodings.
 
     Comments and the blank line at the end of the file may be missing; further blank lines (of
@@ -315,7 +323,7 @@ def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]
         yield sentence
 
 
-def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[Sentence, list[int]]]:
+def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[TreebankSentence, list[int]]]:
     """The sentences of a file, each with the line numbers of its words."""
     sentence = _SentenceReader(path)
     any_sentence = False
@@ -337,35 +345,17 @@ def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[Sentence, l
         )
 
 
-def segmented_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[str]]:
-    """Yield the forms of the words of each sentence; errors as of `read_conllu`.
-
-    A form may hold spaces, which plain segmented text cannot.
-    """
-    for sentence in read_conllu(path, encoding=encoding):
-        yield sentence.forms
-
-
-def tagged_sentences(
-    path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
-) -> Iterator[list[tuple[str, str]]]:
-    """Yield (form, tag) of the words of each sentence; errors as of `read_conllu`.
-
-    column: of the tags, those of the language or the universal ones. Raises ValueError, with the
-    number of the sentence from 1, for a word that has none there.
-    """
-    for number, sentence in enumerate(read_conllu(path, encoding=encoding), start=1):
-        yield list(zip(sentence.forms, _tags(sentence, column, path, number), strict=True))
-
-
 def dependency_sentences(
     path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
-) -> Iterator[DependencySentence]:
+) -> Iterator[Sentence]:
     """Yield the words of each sentence with their tags, heads and relations.
 
-    column: as of `tagged_sentences`. Heads and relations that are not annotated (`_`) are None; a
-    sentence may have several roots. Raises as `tagged_sentences`, and CorpusError for heads that go
-    in a circle, with the line of a word in it.
+    Unlike `read`, also of trees that are annotated in part: heads and relations that are not (`_`)
+    are None, and a sentence may have several roots.
+
+    column: of the tags, those of the language or the universal ones. Raises, besides the errors of
+    `read_conllu`, ValueError with the number of the sentence from 1 for a word that has none there,
+    and CorpusError for heads that go in a circle, with the line of a word in it.
     """
     for number, (sentence, lines) in enumerate(_read_with_lines(path, encoding), start=1):
         heads = [
@@ -378,7 +368,7 @@ def dependency_sentences(
                 lines[circle[0]],
                 f"the heads of the words {words} go in a circle; correct one of them",
             )
-        yield DependencySentence(
+        yield Sentence(
             tuple(sentence.forms),
             tuple(_tags(sentence, column, path, number)),
             tuple(heads),
@@ -386,8 +376,8 @@ def dependency_sentences(
         )
 
 
-def _tags(sentence: Sentence, column: str, path: StrPath, number: int) -> list[str]:
-    """The tags of a sentence, which is the `number`th of the file; see `tagged_sentences`."""
+def _tags(sentence: TreebankSentence, column: str, path: StrPath, number: int) -> list[str]:
+    """The tags of a sentence, which is the `number`th of the file."""
     if column not in ("xpos", "upos"):
         raise ValueError(f"{column!r} is no column of tags; take xpos or upos")
     tags = [word.xpos if column == "xpos" else word.upos for word in sentence.words]
@@ -401,7 +391,9 @@ def _tags(sentence: Sentence, column: str, path: StrPath, number: int) -> list[s
     return tags
 
 
-def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> int:
+def write_conllu(
+    path: StrPath, sentences: Iterable[TreebankSentence], *, encoding: str = "utf-8"
+) -> int:
     """Write sentences so that `read_conllu` reads them back equal; return their number.
 
     The file is written in one step (`replace_text`). Raises ValueError for no sentences, and for a
@@ -418,7 +410,7 @@ def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str 
     return count
 
 
-def sentence_text(sentence: Sentence, index: int = 0) -> str:
+def sentence_text(sentence: TreebankSentence, index: int = 0) -> str:
     """The lines of a sentence, with the blank one that ends it.
 
     index: its number, from 0, for errors. Raises ValueError as `write_conllu`.
@@ -426,7 +418,7 @@ def sentence_text(sentence: Sentence, index: int = 0) -> str:
     return "".join(f"{line}\n" for line in [*_sentence_lines(sentence, index), ""])
 
 
-def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
+def _sentence_lines(sentence: TreebankSentence, index: int) -> list[str]:
     """The lines of a sentence, checked to be read back as the sentence; `index` counts from 0."""
     lines = list(sentence.comments)
     covering = {token.first: token for token in sentence.multiwords}
@@ -462,3 +454,149 @@ def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
             "columns must not hold tabs, and multi-word tokens must be in order and cover words"
         )
     return lines
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-U; raises as `read_conllu`.
+
+    The spaces are those of `SpaceAfter` (`Spaces.file`), or none (`Spaces.none`). `Spaces.auto`
+    follows the file, except when it never says `SpaceAfter=No` and yet has Han characters in words
+    next to each other: Chinese treebanks from before UD 2 are like that, and by the rule of the
+    format would have a space at every word boundary. A text whose spaces give its boundaries away
+    is refused in any case.
+    """
+    sentences = list(read_conllu(path, encoding=options.encoding))
+    keep = options.spaces is not Spaces.none
+    if options.spaces is Spaces.auto:
+        keep = says_where_no_space(sentences) or not any(map(is_spaced_out, sentences))
+    if keep:
+        check_spaces(path, sentences)
+    for sentence in sentences:
+        heads = tree_heads(sentence)
+        has_heads = any(head is not None for head in sentence.heads)
+        tags = tuple(known(word.xpos) for word in sentence.words)
+        pos, bad_pos = universal_tags(known(word.upos) for word in sentence.words)
+        yield Sentence(
+            tuple(sentence.forms),
+            tags if any(tags) else (),
+            heads or (),
+            () if heads is None else tree_relations(sentence),
+            pos,
+            tuple(treebank_spaces(sentence)) if keep else (),
+            bad_tree=has_heads and heads is None,
+            bad_pos=bad_pos,
+        )
+
+
+def known(column: str) -> str:
+    """A column of CoNLL-U; "" for nothing."""
+    return "" if column == NOTHING else column
+
+
+def says_where_no_space(sentences: list[TreebankSentence]) -> bool:
+    """True if a treebank ever says `SpaceAfter=No`."""
+    return any(
+        not all(word.space_after for word in sentence.words)
+        or not all(token.space_after for token in sentence.multiwords)
+        for sentence in sentences
+    )
+
+
+def is_spaced_out(sentence: TreebankSentence) -> bool:
+    """True if the text of a sentence has a space between two Han characters."""
+    return SPACED_HAN.search(sentence.raw_text()) is not None
+
+
+def check_spaces(path: Path, sentences: list[TreebankSentence]) -> None:
+    """Raise ValueError if the spaces of a treebank give its words away."""
+    try:
+        check_raw_lines((sentence.raw_text() for sentence in sentences), path)
+    except CorpusError as error:
+        # Its lines are sentences here.
+        raise ValueError(
+            f"{path}: by SpaceAfter, the text has a space between Han words in sentence "
+            f"{error.line} and many more, which gives word boundaries away; leave the spaces out "
+            "with --spaces none"
+        ) from error
+
+
+def treebank_spaces(sentence: TreebankSentence) -> list[bool]:
+    """For each word, True if a space follows; none does within a multi-word token."""
+    spaces = [word.space_after for word in sentence.words]
+    for token in sentence.multiwords:
+        spaces[token.first - 1 : token.last] = [False] * (token.last - token.first)
+        spaces.insert(token.last - 1, token.space_after)
+    spaces[-1] = False
+    return spaces
+
+
+def tree_heads(sentence: TreebankSentence) -> tuple[int, ...] | None:
+    """The index of each word's head, `ROOT` for the root; None unless they are one tree.
+
+    That is: every word has a head and a relation, one word is the root, and there is no cycle.
+    Crossing arcs are allowed.
+    """
+    heads = [word.head - 1 for word in sentence.words if word.head is not None]
+    if len(heads) < len(sentence.words) or NOTHING in sentence.deprels:
+        return None
+    if heads.count(ROOT) != 1 or find_circle(heads):
+        return None
+    return tuple(heads)
+
+
+def tree_relations(sentence: TreebankSentence) -> tuple[str, ...]:
+    """The relation of each word to its head; that of the root is ROOT, as spaCy has it."""
+    return tuple("ROOT" if word.head == 0 else word.deprel for word in sentence.words)
+
+
+def treebank_sentences(sentence: Sentence) -> Iterator[TreebankSentence]:
+    """The sentences of CoNLL-U for a sentence, of which a paragraph of several has several."""
+    n = len(sentence.words)
+    if sentence.spaces:
+        # Where there are spaces at all, one follows the sentence.
+        sentence = replace(sentence, spaces=(*sentence.spaces[:-1], True))
+    firsts = [index for index, starts in enumerate(sentence.starts or [True]) if starts]
+    for first, end in pairwise([*firsts, n]):
+        part = sentence.part(first, end)
+        nothing = (None,) * (end - first)
+        columns = (part.tags, part.pos, part.heads, part.labels, part.spaces)
+        yield TreebankSentence(
+            tuple(
+                Word(
+                    word,
+                    upos=pos or NOTHING,
+                    xpos=tag or NOTHING,
+                    head=None if head is None else head + 1,
+                    deprel="root" if head == ROOT else label or NOTHING,
+                    misc=NOTHING if space else "SpaceAfter=No",
+                )
+                for word, tag, pos, head, label, space in zip(
+                    part.words, *(column or nothing for column in columns), strict=True
+                )
+            )
+        )
+
+
+def write(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write words, tags and trees; raises as `write_conllu`."""
+    write_conllu(path, chain.from_iterable(map(treebank_sentences, sentences)))
+
+
+def is_conllu(lines: Sequence[str]) -> bool:
+    """True if at least half of the rows have ten columns and an ID."""
+    rows = [line for line in lines if not line.startswith("#")]
+    return bool(rows) and share_of(ROW, rows) >= HALF
+
+
+FORMAT: Final = Format(
+    "conllu",
+    "Universal Dependencies",
+    rank=40,
+    read=read,
+    sniff=is_conllu,
+    suffixes=(".conllu",),
+    options=("spaces",),
+    grouped=True,
+    written_suffix=".conllu",
+    write=write,
+)

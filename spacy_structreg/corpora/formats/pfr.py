@@ -5,7 +5,7 @@ separated by two spaces, and compound names in square brackets with a tag of the
 
     19980105-02-003-001/m  他/r  在/p  [广播/vn  大学/n]nt  学习/v  。/w
 
-Other tagged text (`他_PN 来_VV`) has neither ids nor brackets: `read_tagged`, `write_tagged`.
+Other tagged text (`他_PN 来_VV`) has neither ids nor brackets: `formats.tagged`.
 
 Source: Yu, Duan, Zhu, Swen and Chang 2003, "Specification for corpus processing at Peking
 University: word segmentation, POS tagging and phonetic notation"; the split by day is that of
@@ -17,23 +17,27 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
-from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
-from spacy_structreg.corpora.files import check_line_end, read_lines
-from spacy_structreg.corpora.segmentation import UNWRITABLE, WORD
+from spacy_structreg.corpora.corpus_format import MOST, Format, share_of, tokens_of
+from spacy_structreg.corpora.corpus_options import Compounds, CorpusOptions
+from spacy_structreg.corpora.formats.tagged import TAG, split_token, token_lines
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.sentences import split_words
 
 __all__ = [
+    "FORMAT",
     "Compound",
     "Paragraph",
     "read_pfr",
-    "read_tagged",
-    "segmented_paragraphs",
 ]
 
 PARAGRAPH_ID = re.compile("([0-9]{8})(?:-[0-9]{1,9}){3}")
 ID_TAG = "m"
+TOKEN = re.compile(rf".+/{TAG}(?:\]/?{TAG})?", re.DOTALL)
 # Later releases of the corpus note the reading of some words: 为{wei4}/p.
 READING = re.compile(r"(?<=.)\{[a-zü0-9:]{1,99}\}\Z", re.DOTALL)
 
@@ -101,17 +105,6 @@ def _id_date(identity: str) -> datetime.date:
         ) from error
 
 
-def _split_token(token: str, separator: str) -> tuple[str, str]:
-    """(word, tag) of a token; the last separator counts."""
-    word, _, tag = token.rpartition(separator)
-    if not word or not tag:
-        raise ValueError(
-            f"{shown(token)} has no {'tag' if tag == token or not tag else 'word'}; each word is "
-            f"written 词{separator}tag"
-        )
-    return word, tag
-
-
 def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
     """A paragraph from the tokens of its line; ValueError says what is wrong with them."""
     identity: str | None = None
@@ -132,7 +125,7 @@ def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
         head, _, outer = rest.rpartition("]")
         outer = outer.removeprefix("/")
         closes = "/" in head and bool(outer) and "/" not in outer
-        word, tag = _split_token(head if closes else rest, "/")
+        word, tag = split_token(head if closes else rest, "/")
         if "[" in tag or "]" in tag or (closes and "[" in outer):
             raise ValueError(
                 f"the brackets of {shown(token)} are out of place; a compound is written "
@@ -161,19 +154,6 @@ def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
     return Paragraph(tuple(found), tuple(compounds), identity)
 
 
-def _token_lines(path: StrPath, encoding: str, form: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number, tokens) of each line that has any."""
-    number = 1
-    any_tokens = False
-    for number, line in read_lines(path, encoding=encoding):
-        check_line_end(line, path, number)
-        if tokens := WORD.findall(line):
-            any_tokens = True
-            yield number, tokens
-    if not any_tokens:
-        raise CorpusError(path, number, f"no words in the file; each word is written {form}")
-
-
 def read_pfr(
     path: StrPath, *, days: Collection[int] | None = None, encoding: str = "utf-8"
 ) -> Iterator[Paragraph]:
@@ -191,7 +171,7 @@ def read_pfr(
     brackets that do not match or are nested, ids whose date is none, ids without words, a carriage
     return within a line, a file without words, and when `days` are given and a paragraph has no id.
     """
-    for number, tokens in _token_lines(path, encoding, "词/tag"):
+    for number, tokens in token_lines(path, encoding, "词/tag"):
         try:
             paragraph = _parse_paragraph(tokens)
         except ValueError as error:
@@ -209,39 +189,24 @@ def read_pfr(
         yield paragraph
 
 
-def segmented_paragraphs(
-    path: StrPath,
-    *,
-    merge: bool = False,
-    days: Collection[int] | None = None,
-    encoding: str = "utf-8",
-) -> Iterator[list[str]]:
-    """Yield the words of each paragraph; see `read_pfr` and `Paragraph.tagged_words`."""
-    for paragraph in read_pfr(path, days=days, encoding=encoding):
-        yield paragraph.words(merge=merge)
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the paragraphs of PFR; raises as `read_pfr`, and if none is of the days asked for."""
+    any_paragraph = False
+    merge = options.compounds is Compounds.merged
+    for paragraph in read_pfr(path, days=options.days, encoding=options.encoding):
+        sentence = Sentence.of_pairs(paragraph.tagged_words(merge=merge))
+        starts = (i == 0 for part in split_words(sentence.words) for i, _ in enumerate(part))
+        any_paragraph = True
+        yield replace(sentence, starts=tuple(starts))
+    if not any_paragraph:
+        raise ValueError(f"{path}: no paragraph of the days asked for; name other days")
 
 
-def read_tagged(
-    path: StrPath, *, separator: str = "_", encoding: str = "utf-8"
-) -> Iterator[list[tuple[str, str]]]:
-    """Yield (word, tag) of each word of each line that has any.
-
-    separator: the character between word and tag; the last one of a token counts.
-
-    Words that name a bracket, as `-LRB-`, are that bracket. Nothing else has a meaning: for ids and
-    brackets, use `read_pfr`. Raises CorpusError, besides the errors of `read_lines`, for tokens
-    without a word or a tag, a carriage return within a line and a file without words; ValueError
-    for a separator that is not one visible character.
-    """
-    _check_separator(separator)
-    for number, tokens in _token_lines(path, encoding, f"词{separator}tag"):
-        try:
-            pairs = [_split_token(token, separator) for token in tokens]
-        except ValueError as error:
-            raise CorpusError(path, number, str(error)) from error
-        yield [(bracket_of(word), tag) for word, tag in pairs]
-
-
-def _check_separator(separator: str) -> None:
-    if len(separator) != 1 or UNWRITABLE.search(separator) or separator == "\ufeff":
-        raise ValueError(f"{separator!r} cannot separate words from tags; use / or _")
+FORMAT: Final = Format(
+    "pfr",
+    "word/tag, as the People's Daily has it",
+    rank=80,
+    read=read,
+    sniff=lambda lines: share_of(TOKEN, tokens_of(lines)) >= MOST,
+    options=("days", "compounds"),
+)

@@ -11,14 +11,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
-from spacy_structreg.corpora.brackets import bracket_of
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown, warn_of_digits
-from spacy_structreg.corpora.corpus_options import SKIPPED
+from spacy_structreg.corpora.corpus_format import Format, universal_tags
+from spacy_structreg.corpora.corpus_options import (
+    COLUMNS,
+    LABEL,
+    SKIPPED,
+    WORD,
+    CorpusOptions,
+    SchemeName,
+    Spaces,
+)
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.spacing import spaces_between
+from spacy_structreg.corpora.trees import bracket_of
 
-__all__ = ["DOCUMENT_START", "SKIPPED", "Separator", "read_columns", "write_columns"]
+__all__ = ["DOCUMENT_START", "FORMAT", "Separator", "read_columns", "write_columns"]
 
 Separator: TypeAlias = Literal["\t", " "]
 """Characters that may stand between columns."""
@@ -245,3 +258,70 @@ def _check_row(row: Sequence[str], n_columns: int, separator: Separator) -> None
         raise ValueError(f"the line of the token {row!r:.60} would be blank; leave it out")
     if RUN.split(separator.join(row).strip(BLANKS), 1)[0] == DOCUMENT_START:
         raise ValueError(f"the token {row!r:.60} begins as the start of a document; change it")
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of a column file.
+
+    Raises ValueError if the options name no columns, for labels that stand for no spans, and as
+    `read_columns`.
+    """
+    names = options.columns
+    if names is None:
+        raise ValueError(f"{path}: name its columns, as in --columns word,tag,label")
+    kept = [name for name in names if name != SKIPPED]
+    corpus = [
+        dict(zip(kept, zip(*rows, strict=True), strict=True))
+        for rows in read_columns(path, names, comments=options.comments, encoding=options.encoding)
+    ]
+    scheme = find_scheme(path, corpus, options.scheme) if LABEL in kept else None
+    for columns in corpus:
+        words = columns[WORD]
+        spans = None
+        if scheme is not None:
+            try:
+                spans = spans_of(columns[LABEL], scheme)
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from error
+        pos, bad_pos = universal_tags(columns.get("pos", ()))
+        yield Sentence(
+            words,
+            columns.get("tag", ()),
+            pos=pos,
+            spaces=() if options.spaces is Spaces.none else tuple(spaces_between(words)),
+            bad_pos=bad_pos,
+            entities=spans if options.spans_key is None else None,
+            chunks=None if options.spans_key is None else spans,
+            spans_key=options.spans_key,
+            extra={name: list(columns[name]) for name in kept if name not in COLUMNS} or None,
+        )
+
+
+def find_scheme(
+    path: Path, corpus: Iterable[dict[str, tuple[str, ...]]], name: SchemeName
+) -> Scheme:
+    """The scheme of the labels of a corpus. Raises ValueError if they stand for no spans."""
+    if name is not SchemeName.auto:
+        named: Scheme = name.value
+        return named
+    try:
+        found = detect_scheme(columns[LABEL] for columns in corpus)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error} with --scheme") from error
+    if found is None:
+        raise ValueError(
+            f"{path}: the labels do not stand for spans: there is no O among them; name the column "
+            "tag, or the scheme with --scheme"
+        )
+    return found
+
+
+FORMAT: Final = Format(
+    "columns",
+    "a token a line, with what --columns names",
+    rank=20,
+    read=read,
+    is_named=lambda path, options: options.columns is not None,
+    options=("columns", "scheme", "comments"),
+    grouped=True,
+)

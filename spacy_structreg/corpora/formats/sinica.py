@@ -19,14 +19,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import itemgetter
+from pathlib import Path
+from typing import Final
 
-from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent, sentence_of_tree
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.corpus_format import MOST, Format, share_of
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["sinica_sentences"]
+__all__ = ["FORMAT", "sinica_sentences"]
 
 LINE = re.compile(r"#[^\[\]]*\[[^\[\]]*\](?P<tree>.*)#[^#]*", re.DOTALL)
+ROW = re.compile(r"#[^\s\[\]]*\[[^\[\]]*\][ \t]*\S.*#[^#]*")
 MARK = re.compile(r"([()|])")
 FEATURES = re.compile(r"\[.*", re.DOTALL)
 WHITE_SPACE = re.compile(r"[\x20\t\n\r\v\f]")
@@ -156,3 +162,17 @@ def sinica_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Cons
         raise CorpusError(
             path, number, "no tree in the file; trees are written #1[1] S(Head:VA:來)#。"
         )
+
+
+def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the trees of a file; raises as `sinica_sentences`."""
+    yield from map(sentence_of_tree, sinica_sentences(path, encoding=options.encoding))
+
+
+FORMAT: Final = Format(
+    "sinica",
+    "trees of the Sinica Treebank, with their heads",
+    rank=70,
+    read=read,
+    sniff=lambda lines: share_of(ROW, lines) >= MOST,
+)

@@ -1,0 +1,11 @@
+"""spaCy's binary format of Docs, which `pipeline.gold_docs` reads and writes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spacy_structreg.corpora.corpus_format import Format
+
+__all__ = ["FORMAT"]
+
+FORMAT: Final = Format("spacy", "Docs", rank=0, suffixes=(".spacy",))

@@ -1,0 +1,26 @@
+"""White space between words: patterns of words and Han characters, and where writers put spaces.
+
+White space is the space, the tab and U+3000 (ideographic space). Every other character, the
+no-break space and the line separators of Unicode included, belongs to a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+__all__ = ["HAN", "HAN_PAIR", "SPACED_HAN", "WORD", "spaces_between"]
+
+WORD = re.compile("[^ \t\u3000]+")
+# Han characters: the unified and compatibility ideographs, the radicals, 々 〇, planes 2 and 3.
+HAN = "\u2e80-\u2fd5\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+SPACED_HAN = re.compile(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
+HAN_PAIR = re.compile(f"[{HAN}][ \t\u3000]*[{HAN}]")
+
+
+def spaces_between(words: Sequence[str]) -> list[bool]:
+    """For each word, True if a space follows: not the last one, nor next to a Han character."""
+    is_han = re.compile(f"[{HAN}\u3000-\u303f\uff00-\uffef]").match
+    between = [not is_han(left[-1]) and not is_han(right[0]) for left, right in pairwise(words)]
+    return [*between, False]
