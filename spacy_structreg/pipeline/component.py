@@ -200,8 +200,14 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
         """Predict with the trained model for each Doc, for `set_annotations`."""
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
-        """The input of the estimator for each part of a Doc, as arguments of its `explain`."""
-        return ((sequence,) for sequence in self.unlabeled(doc))
+        """The input of the estimator for each part of a Doc, as arguments of its `explain`.
+
+        Raises ValueError for components that explain nothing.
+        """
+        raise ValueError(
+            f"the pipe {self.name!r} explains nothing; define _sentences_of of "
+            f"{type(self).__name__}, or ask for another part of the pipeline"
+        )
 
     def explain(self, doc: Doc) -> Explanation:
         """The features behind the decisions about a Doc, and what would have changed them.

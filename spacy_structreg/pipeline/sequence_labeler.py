@@ -323,6 +323,9 @@ class StructregSequenceLabeler(EstimatorPipe):
             self._shim.estimator = self.estimator.with_gazetteers(_checked(gazetteers, self.name))
         super().initialize(get_examples, nlp=nlp, labels=labels)
 
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return ((sequence,) for sequence in self.unlabeled(doc))
+
     def unlabeled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
         """The columns of each sentence of a Doc. Raises ValueError as `predict`."""
         return self._rows(doc, self._places(doc))

@@ -307,9 +307,11 @@ class TokenTask(PipelineTask):
     """A task that gives each word a value: an attribute of tokens, and a column of column files.
 
     attribute: its name in spaCy, as in ``lemma`` or ``morph``, which is that of the column, too.
+    It is scored on given words, unless `on_text` says otherwise.
     """
 
     attribute: ClassVar[str]
+    on_text = False
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -74,6 +74,9 @@ class StructregTextClassifier(EstimatorPipe):
             return [], 1
         return [(self._words(example.predicted), category)], 0
 
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return ((sequence,) for sequence in self.unlabeled(doc))
+
     def unlabeled(self, doc: Doc) -> list[list[str]]:
         """The words of a Doc."""
         return [self._words(doc)]

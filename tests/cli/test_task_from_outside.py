@@ -119,6 +119,8 @@ def test_every_command(folder: Path) -> None:
     (folder / "text.txt").write_text("ships sailed\n", "utf-8")
     run(folder, "structreg", "draw", "text.txt", "-p", "averaged", "-o", "text.svg")
     assert ">ship sail</text>" in (folder / "text.svg").read_text("utf-8")
+    explained = run(folder, "structreg", "explain", "averaged", "ships sailed")
+    assert re.search(r"ships.*\bship\b", explained)
     segmented = run(folder, "structreg", "segment", "averaged", "text.txt")
     assert segmented == "ships sailed\n"
 

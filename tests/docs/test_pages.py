@@ -61,8 +61,8 @@ NOT_RUN = {
 # The start page is run where nothing is installed, by test_start_page.py.
 SHARED_FOLDER = [path for path in PAGES if path.name != "start.md"]
 
-# Stands for pip, and changes no environment. For the rest of the page `python` is one that knows the
-# package.
+# Stands for pip, and changes no environment. For the rest of the page `python` is one that knows
+# the package.
 PIP = f"""\
 #!/bin/sh -e
 [ "$*" = "install -e ." ]
