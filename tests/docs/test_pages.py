@@ -59,7 +59,7 @@ NOT_RUN = {
 }
 
 # The start page is run where nothing is installed, by test_start_page.py.
-SHARED_FOLDER = [path for path in PAGES if path.name != "start.md"]
+PAGES_TO_RUN = [path for path in PAGES if path.name != "start.md"]
 
 # Stands for pip, and changes no environment. For the rest of the page `python` is one that knows
 # the package.
@@ -124,6 +124,7 @@ def folder(
     # Which comes with an extra alone.
     monkeypatch.setitem(sys.modules, "scipy", None)
     (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(executable())
     (tmp_path / "bin/pip").write_text(PIP, "utf-8")
     (tmp_path / "bin/pip").chmod(0o755)
     before = Underscore.get_state()
@@ -221,11 +222,8 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
-@looped("path", SHARED_FOLDER, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES_TO_RUN, ids=lambda path: path.name)
 def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
-    python = folder / "bin/python"
-    python.unlink(missing_ok=True)
-    python.symlink_to(executable())
     names = run_page(path)
     if path.name in CHECKS:
         CHECKS[path.name](names)
