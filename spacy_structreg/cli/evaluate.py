@@ -139,6 +139,7 @@ def evaluate(
     from spacy_structreg.about import __version__
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
+    from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
     from spacy_structreg.pipeline.evaluation import evaluate_docs
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
@@ -188,7 +189,7 @@ def evaluate(
         report["compare"] = {"pipeline": named(other), "figures": compared(scores, found)}
     if output is not None:
         write_report(output, report)
-    print_report(report, explain=explain)
+    print_report(report, {**SCORE_GLOSSARY, **scores.meanings} if explain else None)
     if output is not None:
         typer.echo(f"Saved the figures to {output}")
     return report
@@ -291,15 +292,13 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
 # Reports -----------------------------------------------------------------------------------------
 
 
-def print_report(report: Mapping[str, Any], *, explain: bool = False) -> None:
+def print_report(report: Mapping[str, Any], meanings: Mapping[str, str] | None = None) -> None:
     """Print the figures of a report in percent, and what else is to be known of them.
 
     `-` stands for figures that are not known. That of crossing brackets is their number in a
-    sentence. explain: say what each is.
+    sentence. meanings: of figures, to be printed beside them.
     """
     from wasabi import msg
-
-    from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
     # Figures stand before the counts behind them.
     rows = []
@@ -308,7 +307,7 @@ def print_report(report: Mapping[str, Any], *, explain: bool = False) -> None:
             break
         is_number = key.startswith("brackets_crossing") and figure is not None
         row = (key, f"{figure:.2f}" if is_number else percent(figure))
-        rows.append((*row, SCORE_GLOSSARY.get(key, "")) if explain else row)
+        rows.append(row if meanings is None else (*row, meanings.get(key, "")))
     msg.table(rows, title=f"{report['gold']}, {report['counts']['sentences']:,} sentences")
     for key, table in report.items():
         if key.endswith("_per_type") and table:

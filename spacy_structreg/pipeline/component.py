@@ -64,6 +64,9 @@ ValueT = TypeVar("ValueT")
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
 
+TASK_SCORER: Final = "spacy_structreg.task_scorer.v1"
+"""The scorer of components that have none of their own (`pipeline.task.make_task_scorer`)."""
+
 logger = logging.getLogger("spacy")
 
 
@@ -101,11 +104,13 @@ class TokenizerSettings(PipeSettings, AnalysisSettings):
 class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
-    A subclass says what gold sentences are (`gold`) and writes what is predicted.
+    A subclass defines the gold sentences of an Example (`gold`), predicts (`_predict`) and writes
+    the predictions (`_annotate`).
 
     TASK: the stem of the task (`pipeline.task`). FACTORY, ARCHITECTURE, SCORER: the names under
-    which the factory, that of its model and that of its scorer are registered. SCORER_TEXT: the
-    lines of a config with settings of the scorer. SCORED: the settings that spaCy hands to it.
+    which the factory, that of its model and that of its scorer are registered; the default scorer
+    is `PipelineTask.score`. SCORER_TEXT: the lines of a config with settings of the scorer. SCORED:
+    the settings that spaCy hands to it.
     vocab: of the pipeline. model: from the architecture. name: of the component, under which the
     loss is reported. scorer: makes figures of Examples. settings: by their names.
     Raises ValueError for settings out of range, and a model that is not ours or does not go with
@@ -115,7 +120,7 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
     TASK: ClassVar[str]
     FACTORY: ClassVar[str]
     ARCHITECTURE: ClassVar[str]
-    SCORER: ClassVar[str]
+    SCORER: ClassVar[str] = TASK_SCORER
     SETTINGS: ClassVar[type[PipeSettings]] = PipeSettings
     SCORER_TEXT: ClassVar[str] = ""
     SCORED: ClassVar[tuple[str, ...]] = ()
@@ -149,6 +154,12 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
         self._check_model()
         self.keep_analyses(**self.kept_settings)
+
+    @classmethod
+    def scorer_config(cls) -> dict[str, str]:
+        """The block of the scorer in a config, without the lines of `SCORER_TEXT`."""
+        of_task = {"task": cls.TASK} if cls.SCORER == TASK_SCORER else {}
+        return {"@scorers": cls.SCORER, **of_task}
 
     @property
     def cfg(self) -> dict[str, Any]:
@@ -188,13 +199,15 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
     def _predict(self, docs: list[Doc]) -> list[Any]:
         """Predict with the trained model for each Doc, for `set_annotations`."""
 
-    def _nothing(self, doc: Doc) -> Any:
-        """Make empty predictions, as long as there is no model."""
-        return None
-
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
-        """The input of the estimator for each part of a Doc, as arguments of its `explain`."""
-        return ((sequence,) for sequence in self.unlabeled(doc))
+        """The input of the estimator for each part of a Doc, as arguments of its `explain`.
+
+        Raises ValueError for components that explain nothing.
+        """
+        raise ValueError(
+            f"the pipe {self.name!r} explains nothing; define _sentences_of of "
+            f"{type(self).__name__}, or ask for another part of the pipeline"
+        )
 
     def explain(self, doc: Doc) -> Explanation:
         """The features behind the decisions about a Doc, and what would have changed them.
@@ -212,24 +225,38 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
         parts = [self.estimator.explain(*each) for each in self._sentences_of(doc) if any(each)]
         return joined(parts, doc.text)
 
+    @abstractmethod
+    def _annotate(self, doc: Doc, predicted: Any) -> None:
+        """Write the prediction for a Doc. predicted: of `_predict`."""
+
     def _annotator(self) -> Callable[[Doc, Any], None]:
-        """Make a function that writes what is predicted of a Doc, for the Docs of one batch."""
-        return lambda doc, of_doc: self.set_annotations([doc], [of_doc])
+        """Make a function that does what `_annotate` does, for the Docs of one batch."""
+        return self._annotate
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Any]) -> None:
+        """Write the predictions for each Doc. scores: from `predict`; nothing is written of None.
+
+        Raises ValueError if there are more or fewer of them than Docs.
+        """
+        annotate = self._annotator()
+        for doc, predicted in zip(docs, scores, strict=True):
+            if predicted is not None:
+                annotate(doc, predicted)
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
-        """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.
+        """Predict for each Doc, for `set_annotations`; None if the model is untrained.
 
         Alternatives and confidence are written to the Docs at once, if they are to be kept.
         Warns, once, of Docs that are not of the kind that the model learned from (`WordCheck`).
         """
         docs = list(docs)
-        if self.estimator.is_trained:
-            self._check_docs(docs)
+        if not self.estimator.is_trained:
+            return [None] * len(docs)
+        self._check_docs(docs)
         return self._predict_checked(docs)
 
     def _predict_checked(self, docs: list[Doc]) -> list[Any]:
-        if not self.estimator.is_trained:
-            return list(map(self._nothing, docs))
+        """As `predict`, by a trained model, without a look at the kind of the Docs."""
         predicted = self._predict(docs)
         if self.keeps_analyses:
             for doc, of_doc in zip(docs, predicted, strict=True):
@@ -262,7 +289,8 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
             annotated = []
             for doc, of_doc in zip(docs, predicted, strict=True):
                 try:
-                    annotate(doc, of_doc)
+                    if of_doc is not None:
+                        annotate(doc, of_doc)
                 except Exception as error:
                     self.get_error_handler()(self.name, self, [doc], error)
                 else:
@@ -289,6 +317,8 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
 
         def predict(batch: tuple[list[Doc], bool]) -> tuple[list[Doc], list[Any] | None]:
             docs, is_good = batch
+            if not self.estimator.is_trained:
+                return docs, [None] * len(docs)
             try:
                 return docs, self._predict_checked(docs) if is_good else None
             except Exception:
@@ -316,9 +346,9 @@ class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[
             f"the pipe {self.name!r} does not learn from what has no labels; leave it out"
         )
 
-    @abstractmethod
     def _left_out(self) -> str:
         """The reason why sentences are left out, for the warning that counts them."""
+        return "have no gold annotation"
 
     def _seen(self, example: Example) -> Hashable:
         """The part of the predicted side that `gold` reads, which may change from pass to pass."""
@@ -540,7 +570,7 @@ def component_factory(
         default_config={
             "model": {"@architectures": component.ARCHITECTURE},
             **defaults,
-            "scorer": {"@scorers": component.SCORER},
+            "scorer": component.scorer_config(),
         },
         default_score_weights=score_weights,
     )(made)

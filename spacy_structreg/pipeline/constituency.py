@@ -184,19 +184,16 @@ conventions = "collins"
             parts.append((part.start, part.end, list(trees), None))
         self._keep_parts(doc, "constituents", parts)
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[list[TreePart] | None]) -> None:
-        """Write the trees of each Doc. scores: from `predict`."""
-        for doc, parts in zip(docs, scores, strict=True):
-            if parts is None:
-                continue
-            phrases: list[Phrase] = []
-            for part in parts:
-                phrases += _phrases(part)
-            write_phrases(doc, phrases, self.settings.spans_key)
-            if self.settings.dependencies is not None:
-                self._write_heads(doc, parts)
-            elif not doc.has_annotation("DEP"):
-                _write_starts(doc, {part.start for part in parts})
+    def _annotate(self, doc: Doc, predicted: list[TreePart]) -> None:
+        """Write the trees of a Doc."""
+        phrases: list[Phrase] = []
+        for part in predicted:
+            phrases += _phrases(part)
+        write_phrases(doc, phrases, self.settings.spans_key)
+        if self.settings.dependencies is not None:
+            self._write_heads(doc, predicted)
+        elif not doc.has_annotation("DEP"):
+            _write_starts(doc, {part.start for part in predicted})
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.settings.spans_key, ()):
@@ -488,7 +485,6 @@ def _brackets(pairs: list[tuple[str, str]], constituents: Iterable[HeadedBracket
 def constituency_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a constituency parser."""
     from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
-    from spacy_structreg.pipeline.setting_texts import config_block
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     return tag_reading_parts(
@@ -497,7 +493,7 @@ def constituency_parts(request: ConfigRequest) -> ConfigParts:
         title="a constituency parser",
         noun="parser",
         component=StructregConstituency,
-        model=config_block("components.constituency.model", ConstituencyParser),
+        model=ConstituencyParser,
         scores=score_weights("structreg_constituency"),
         about_scores="F of brackets",
     )

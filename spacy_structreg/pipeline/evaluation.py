@@ -53,7 +53,7 @@ class Evaluation:
 
     counts: of each task, by its stem. per_type: figures of labels, as of `Scores`. sentences: the
     counts of each Doc, by the figures for which pipelines are compared. main: the keys of those
-    that are `FigureTable.main`.
+    that are `FigureTable.main`. meanings: of figures, by their keys.
     """
 
     figures: Figures
@@ -61,6 +61,7 @@ class Evaluation:
     per_type: dict[str, dict[str, Figures]]
     sentences: dict[str, list[Counts]] = field(repr=False)
     main: frozenset[str] = frozenset()
+    meanings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def evaluate_docs(
@@ -88,6 +89,7 @@ def evaluate_docs(
     per_type: dict[str, dict[str, Figures]] = {}
     sentences: dict[str, list[Counts]] = {}
     main: set[str] = set()
+    meanings: dict[str, str] = {}
     for each in annotated_by(nlp, gold, settings.given, n_threads=n_threads):
         part = TaskPart(nlp, each.parts[0])
         scores = each.task.score(each.pairs, part, settings)
@@ -95,12 +97,13 @@ def evaluate_docs(
         counts[each.task.stem] = scores.counts
         per_type |= scores.per_type()
         main |= scores.compared().keys()
+        meanings |= scores.table.meanings
         if by_doc:
             for pair in each.pairs:
                 found = each.task.score([pair], part, settings)
                 for key, counted in found.compared(further=True).items():
                     sentences.setdefault(key, []).append(counted)
-    return Evaluation(figures, counts, per_type, sentences, frozenset(main))
+    return Evaluation(figures, counts, per_type, sentences, frozenset(main), meanings)
 
 
 # Prediction --------------------------------------------------------------------------------------

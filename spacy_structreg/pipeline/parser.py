@@ -130,22 +130,21 @@ class StructregParser(TreePipe):
             parts.append((start, end, [_placed(start, *each) for each in found], decided))
         self._keep_parts(doc, "heads", parts, lambda item: item[0])
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Parse | None]) -> None:
-        """Write the trees of each Doc. scores: from `predict`.
+    def _annotate(self, doc: Doc, predicted: Parse) -> None:
+        """Write the trees of a Doc.
 
         A root that the model has no name for is called ``ROOT``, as spaCy's are.
         """
         from spacy_structreg.estimators.dependencies.dependency_parser import UNLABELED
 
+        if not len(doc):
+            return
         unnamed = ("",) if self.estimator.labeled else ("", UNLABELED)
-        for doc, trees in zip(docs, scores, strict=True):
-            if trees is None or not len(doc):
-                continue
-            labels = [
-                ROOT_LABEL if head == ROOT and label in unnamed else label or SPACE_LABEL
-                for head, label in zip(trees.heads, trees.labels, strict=True)
-            ]
-            write_heads(doc, trees.heads, labels)
+        labels = [
+            ROOT_LABEL if head == ROOT and label in unnamed else label or SPACE_LABEL
+            for head, label in zip(predicted.heads, predicted.labels, strict=True)
+        ]
+        write_heads(doc, predicted.heads, labels)
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for token in doc:
@@ -312,7 +311,6 @@ def _without_tags(sentences: Iterable[Sentence]) -> list[Sentence]:
 def parser_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a dependency parser."""
     from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-    from spacy_structreg.pipeline.setting_texts import config_block
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     return tag_reading_parts(
@@ -321,7 +319,7 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
         title="a dependency parser",
         noun="parser",
         component=StructregParser,
-        model=config_block("components.parser.model", DependencyParser),
+        model=DependencyParser,
         scores={
             "dep_las": 1.0,
             "dep_uas": 0.0,

@@ -302,30 +302,22 @@ class StructregSequenceLabeler(EstimatorPipe):
                 array[sentence] = next(marginals)
         return DocLabels(found, spans, array)
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocLabels | None]) -> None:
-        """Write labels or spans, and probabilities. scores: from `predict`."""
-        for doc, found in zip(docs, scores, strict=True):
-            if found is None:
-                continue
-            if stands_for_spans(self.settings.attribute):
-                write_spans(
-                    doc,
-                    found.spans,
-                    self.settings.attribute,
-                    self.settings.spans_key,
-                    overwrite=self.settings.overwrite,
-                )
-            else:
-                for token, label in zip(doc, found.labels, strict=True):
-                    if label and (
-                        self.settings.overwrite or value_of(token, self.settings.attribute) is None
-                    ):
-                        write_value(token, self.settings.attribute, label)
-            if self.settings.probabilities is not None:
-                doc._.set(
-                    self.settings.probabilities,
-                    {"labels": self.labels, "array": found.probabilities},
-                )
+    def _annotate(self, doc: Doc, predicted: DocLabels) -> None:
+        """Write labels or spans, and probabilities."""
+        attribute, overwrite = self.settings.attribute, self.settings.overwrite
+        if stands_for_spans(attribute):
+            write_spans(
+                doc, predicted.spans, attribute, self.settings.spans_key, overwrite=overwrite
+            )
+        else:
+            for token, label in zip(doc, predicted.labels, strict=True):
+                if label and (overwrite or value_of(token, attribute) is None):
+                    write_value(token, attribute, label)
+        if self.settings.probabilities is not None:
+            doc._.set(
+                self.settings.probabilities,
+                {"labels": self.labels, "array": predicted.probabilities},
+            )
 
     # Training ------------------------------------------------------------------------------------
 
@@ -347,6 +339,9 @@ class StructregSequenceLabeler(EstimatorPipe):
         if gazetteers is not None and not self.estimator.is_trained:
             self._shim.estimator = self.estimator.with_gazetteers(_checked(gazetteers, self.name))
         super().initialize(get_examples, nlp=nlp, labels=labels)
+
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return ((sequence,) for sequence in self.unlabeled(doc))
 
     def unlabeled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
         """The columns of each sentence of a Doc. Raises ValueError as `predict`."""
@@ -572,7 +567,6 @@ GAZETTEERS: Final = """\
 
 """
 
-PATH: Final = "components.sequence_labeler.model"
 SCORES: Final = {
     **{"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0},
     **{"ents_per_type": None, "label_acc": None},
@@ -583,29 +577,28 @@ ABOUT_SCORES: Final = "F of entities or spans"
 def entity_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a pipe that finds entities."""
     from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-    from spacy_structreg.pipeline.setting_texts import component_block, config_block
+    from spacy_structreg.pipeline.setting_texts import component_parts
 
     templates = "ner" if request.is_alphabetic else "characters"
-    return ConfigParts(
+    parts = component_parts(
+        "sequence_labeler",
+        StructregSequenceLabeler,
+        SequenceLabeler,
+        model_settings={"templates": templates},
         title="a labeler of tokens",
         noun="labeler",
-        pipeline=["sequence_labeler"],
-        components=component_block("sequence_labeler", StructregSequenceLabeler),
-        model=config_block(PATH, SequenceLabeler, templates=templates),
         about_gold='# The gold annotation that the labeler is given: with "sents", it sees '
         "sentences one by one.",
         gold=["words", "sents"],
-        dev_gold=["words", "sents"],
         scores=SCORES,
         about_scores=ABOUT_SCORES,
-        initialize=GAZETTEERS,
     )
+    return replace(parts, initialize=GAZETTEERS)
 
 
 def chunk_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a pipe that finds spans of tagged words."""
     from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-    from spacy_structreg.pipeline.setting_texts import config_block
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     parts = tag_reading_parts(
@@ -614,7 +607,8 @@ def chunk_parts(request: ConfigRequest) -> ConfigParts:
         title="a labeler of tokens",
         noun="labeler",
         component=StructregSequenceLabeler,
-        model=config_block(PATH, SequenceLabeler, templates="chunking", columns=["w", "tag"]),
+        model=SequenceLabeler,
+        model_settings={"templates": "chunking", "columns": ["w", "tag"]},
         scores=SCORES,
         about_scores=ABOUT_SCORES,
         with_sentences=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pkgutil import walk_packages
 from textwrap import wrap
@@ -21,6 +21,7 @@ from spacy_structreg.learn.setting_fields import (
     members_of,
     plain,
 )
+from spacy_structreg.pipeline.task import ConfigParts, Figures, score_weights
 
 if TYPE_CHECKING:
     from spacy_structreg.models.stored_model import StoredModel
@@ -55,8 +56,47 @@ def component_block(name: str, component: type[EstimatorPipe], **values: Any) ->
     chosen = {**defaults_of(settings, in_config=True), **values}
     settings(**chosen)
     block = _block(path, f'factory = "{component.FACTORY}"', settings, chosen)
-    scorer = f'[{path}.scorer]\n@scorers = "{component.SCORER}"'
-    return f"{block}\n\n{scorer}\n{component.SCORER_TEXT}\n"
+    scorer = [f"{key} = {json.dumps(value)}" for key, value in component.scorer_config().items()]
+    lines = "\n".join([f"[{path}.scorer]", *scorer])
+    return f"{block}\n\n{lines}\n{component.SCORER_TEXT}\n"
+
+
+def component_parts(
+    name: str,
+    component: type[EstimatorPipe],
+    model: type[Any],
+    *,
+    title: str,
+    noun: str,
+    about_scores: str,
+    scores: Figures | None = None,
+    gold: Sequence[str] = (),
+    about_gold: str | None = None,
+    model_settings: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> ConfigParts:
+    """The parts of the config that trains one component.
+
+    name: of the component. model: the class of its model. title, noun, about_scores, about_gold: as
+    of `ConfigParts`. scores: those of its factory by default. gold: of both corpora.
+    model_settings, settings: of the model and of the component, others than the defaults. Raises
+    ValueError for settings that do not exist.
+    """
+    if about_gold is None:
+        annotation = "the gold annotation below" if gold else "no gold annotation"
+        about_gold = f"# The {noun} is given {annotation}."
+    return ConfigParts(
+        title=title,
+        noun=noun,
+        pipeline=[name],
+        components=component_block(name, component, **settings),
+        model=config_block(f"components.{name}.model", model, **(model_settings or {})),
+        about_gold=about_gold,
+        gold=gold,
+        dev_gold=gold,
+        scores=score_weights(component.FACTORY) if scores is None else scores,
+        about_scores=about_scores,
+    )
 
 
 def tokenizer_block(name: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from spacy_structreg.pipeline.component import EstimatorPipe
-from spacy_structreg.pipeline.setting_texts import component_block
+from spacy_structreg.pipeline.setting_texts import component_parts
 from spacy_structreg.pipeline.task import ConfigParts, ConfigRequest, Figures, pipes_writing
 
 ABOUT_GOLD = """\
@@ -28,16 +30,17 @@ def tag_reading_parts(
     title: str,
     noun: str,
     component: type[EstimatorPipe],
-    model: str,
+    model: type[Any],
     scores: Figures,
     about_scores: str,
     with_sentences: bool = False,
+    model_settings: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> ConfigParts:
     """The parts of the config of a pipe that looks at tags, with the pipes before it that tag.
 
-    name: of the pipe. with_sentences: whether readers give these as well. settings: of the
-    component, others than the defaults and the attribute and sentences of the language.
+    with_sentences: whether readers give these as well. settings: of the component, others than the
+    defaults and the attribute and sentences of the language. Others: as of `component_parts`.
     """
     nlp, attribute = request.base_pipeline, request.attribute
     taggers = [] if nlp is None else pipes_writing(nlp, attribute)
@@ -55,16 +58,23 @@ def tag_reading_parts(
     chosen = {"sentences": "doc" if request.is_alphabetic else "punctuation"}
     if "attribute" not in settings:
         chosen["attribute"] = attribute
-    return ConfigParts(
+    parts = component_parts(
+        name,
+        component,
+        model,
         title=title,
         noun=noun,
-        pipeline=[*kept, name],
-        frozen=kept,
-        components="".join(sources) + component_block(name, component, **{**chosen, **settings}),
-        model=model,
         about_gold=ABOUT_GOLD.format(noun=noun),
         gold=[*given, *last],
-        dev_gold=[*(["words"] if taggers else given), *last],
         scores={**scores, **others},
         about_scores=about_scores,
+        model_settings=model_settings,
+        **{**chosen, **settings},
+    )
+    return replace(
+        parts,
+        pipeline=[*kept, name],
+        frozen=kept,
+        components="".join(sources) + parts.components,
+        dev_gold=[*(["words"] if taggers else given), *last],
     )

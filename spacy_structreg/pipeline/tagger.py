@@ -99,9 +99,6 @@ class StructregTagger(EstimatorPipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def _nothing(self, doc: Doc) -> list[str]:
-        return [""] * len(doc)
-
     def _predict(self, docs: list[Doc]) -> list[list[str]]:
         """The label of each token of each Doc; empty where there is none to write."""
         bounds = [list(model_bounds(doc)) for doc in docs]
@@ -135,11 +132,9 @@ class StructregTagger(EstimatorPipe):
             parts.append((start, end, found, predicted[start:end]))
         self._keep_parts(doc, "tags", parts)
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
-        """Write labels, one for each token of each Doc. scores: from `predict`."""
-        annotate = self._annotator()
-        for doc, labels in zip(docs, scores, strict=True):
-            annotate(doc, labels)
+    def _annotate(self, doc: Doc, predicted: Sequence[str]) -> None:
+        """Write labels, one for each token."""
+        self._annotator()(doc, predicted)
 
     def _annotator(self) -> Callable[[Doc, Sequence[str]], None]:
         writers = [
@@ -280,22 +275,22 @@ def _words(pairs: list[tuple[str, str]]) -> list[str]:
 def tagger_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a tagger."""
     from spacy_structreg.estimators.tagging import Tagger
-    from spacy_structreg.pipeline.setting_texts import component_block, config_block
+    from spacy_structreg.pipeline.setting_texts import component_parts
 
     attribute = request.attribute
-    templates = "latin" if request.is_alphabetic else "words"
     other = "tag" if attribute == "pos" else "pos"
     weights = dict.fromkeys(f"{kind}_{end}" for kind in ("tag", "pos") for end in "fpr")
-    return ConfigParts(
+    return component_parts(
+        "tagger",
+        StructregTagger,
+        Tagger,
+        attribute=attribute,
+        model_settings={"templates": "latin" if request.is_alphabetic else "words"},
         title="a tagger of words",
         noun="tagger",
-        pipeline=["tagger"],
-        components=component_block("tagger", StructregTagger, attribute=attribute),
-        model=config_block("components.tagger.model", Tagger, templates=templates),
         about_gold='# The gold annotation that the tagger is given: with "sents" as well, it sees '
         "sentences one by one.",
         gold=["words"],
-        dev_gold=["words"],
         scores={f"{attribute}_acc": 1.0, f"{other}_acc": None, **weights},
         about_scores="the share of words that get the right tag",
     )

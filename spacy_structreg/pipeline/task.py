@@ -17,12 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import catalogue  # type: ignore[import-untyped]
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.pipeline.labeling_documents import value_of, write_value
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora.sentence import Sentence
@@ -209,7 +213,8 @@ class TaskPart:
 class PipelineTask(ABC):
     """A task: a subclass for each, with one instance among the entry points.
 
-    stem: its name, and that of its entry point. order: place among the figures of a report.
+    stem: its name, and that of its entry point. order: place among the figures of a report, by
+    default behind those of the package.
     predicts: the annotation that it predicts, in the plural. verb, noun: what a pipe of the task
     does, and is, as in "parses" and "parser"; "" for no message about it. missing: the annotation
     that untrained pipes give to no word, as in "head"; "" if that cannot be seen. reads_tags:
@@ -224,7 +229,7 @@ class PipelineTask(ABC):
     """
 
     stem: ClassVar[str]
-    order: ClassVar[int]
+    order: ClassVar[int] = 20
     predicts: ClassVar[str]
     verb: ClassVar[str] = ""
     noun: ClassVar[str] = ""
@@ -298,6 +303,41 @@ class PipelineTask(ABC):
         return self.has_gold(doc)
 
 
+class TokenTask(PipelineTask):
+    """A task that gives each word a value: an attribute of tokens, and a column of column files.
+
+    attribute: its name in spaCy, as in ``lemma`` or ``morph``, which is that of the column, too.
+    It is scored on given words, unless `on_text` says otherwise.
+    """
+
+    attribute: ClassVar[str]
+    on_text = False
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.columns = (cls.attribute,)
+        cls.attributes = (cls.attribute.upper(),)
+
+    def has_gold(self, doc: Doc) -> bool:
+        """True if a word has a value."""
+        return bool(doc.has_annotation(self.attributes[0]))
+
+    def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
+        """The values of all words, "" for none; nothing if no word has one."""
+        if not self.has_gold(doc):
+            return {}
+        words = (token for token in doc if not token.text.isspace())
+        return {"extra": {self.attribute: [value_of(word, self.attribute) or "" for word in words]}}
+
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
+        """Write the values of words that have one."""
+        values = (sentence.extra or {}).get(self.attribute)
+        if values is not None:
+            for token, value in zip(doc, values, strict=True):
+                if value:
+                    write_value(token, self.attribute, value)
+
+
 class DrawnTask(PipelineTask):
     """A task with pictures of its sentences.
 
@@ -335,6 +375,32 @@ def all_tasks() -> tuple[PipelineTask, ...]:
                 "remove the package that has it"
             )
     return tuple(sorted(found.values(), key=lambda task: (task.order, task.stem)))
+
+
+class _SettingsPart(TaskPart):
+    """A part of a pipeline of which scorers know no more than its settings."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.name = ""
+        self.pipe = SimpleNamespace(**settings)
+
+
+def make_task_scorer(task: str) -> Callable[..., Figures]:
+    """Make the scorer ``spacy_structreg.task_scorer.v1``: `PipelineTask.score` as a scorer.
+
+    task: the stem of the task. Raises ValueError if there is no such task.
+    """
+    found = {each.stem: each for each in all_tasks()}
+    if task not in found:
+        raise ValueError(f"{task!r} is no task; there are {', '.join(found)}")
+
+    def score_task(examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Score Docs by the task. settings: of the component."""
+        pairs = [(each.reference, each.predicted) for each in examples]
+        scores = found[task].score(pairs, _SettingsPart(settings), ScoreSettings())
+        return {**scores.as_dict(), **scores.per_type()}
+
+    return score_task
 
 
 def score_weights(factory: str) -> Figures:

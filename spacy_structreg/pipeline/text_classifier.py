@@ -5,7 +5,7 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from spacy.scorer import Scorer
@@ -26,7 +26,6 @@ from spacy_structreg.pipeline.task import (
     PipelineTask,
     ScoreSettings,
     TaskPart,
-    score_weights,
 )
 
 if TYPE_CHECKING:
@@ -54,9 +53,6 @@ class StructregTextClassifier(EstimatorPipe):
         super().__init__(*args, **keywords)
         self._texts = AttributeReader()
 
-    def _nothing(self, doc: Doc) -> dict[str, float]:
-        return {}
-
     def _predict(self, docs: list[Doc]) -> list[dict[str, float]]:
         """The probability of each category, of each Doc."""
         texts = map(self._words, docs)
@@ -67,10 +63,9 @@ class StructregTextClassifier(EstimatorPipe):
             for found in self.estimator.predict_stream(texts)
         ]
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[dict[str, float]]) -> None:
-        """Write the probabilities of categories. scores: from `predict`."""
-        for doc, cats in zip(docs, scores, strict=True):
-            doc.cats = {**doc.cats, **cats}
+    def _annotate(self, doc: Doc, predicted: dict[str, float]) -> None:
+        """Write the probabilities of categories."""
+        doc.cats = {**doc.cats, **predicted}
 
     def gold(self, example: Example) -> tuple[list[tuple[list[str], str]], int]:
         """The text and its category, if it has one, and how many texts have none."""
@@ -78,6 +73,9 @@ class StructregTextClassifier(EstimatorPipe):
         if category is None:
             return [], 1
         return [(self._words(example.predicted), category)], 0
+
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return ((sequence,) for sequence in self.unlabeled(doc))
 
     def unlabeled(self, doc: Doc) -> list[list[str]]:
         """The words of a Doc."""
@@ -161,18 +159,17 @@ def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> Scores:
 def classifier_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a classifier of texts."""
     from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-    from spacy_structreg.pipeline.setting_texts import component_block, config_block
+    from spacy_structreg.pipeline.setting_texts import component_parts
 
-    sizes = None if request.is_alphabetic else [1, 2]
-    return ConfigParts(
+    return component_parts(
+        "textcat",
+        StructregTextClassifier,
+        TextClassifier,
+        model_settings={"characters": None if request.is_alphabetic else [1, 2]},
         title="a classifier of texts",
         noun="classifier",
-        pipeline=["textcat"],
-        components=component_block("textcat", StructregTextClassifier),
-        model=config_block("components.textcat.model", TextClassifier, characters=sizes),
         about_gold="# The classifier is given no gold annotation: words are those of the "
         "tokenizer.",
-        scores=score_weights("structreg_textcat"),
         about_scores="the share of texts of the right category",
     )
 

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import catalogue  # type: ignore[import-untyped]
 import pytest
-import toy_lemmas
+from docs.pages import INSTALL, ROOT, blocks
 from looped import looped
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
@@ -44,19 +45,18 @@ ships ship
 leave leave
 north south
 """
+PAGE = ROOT / "docs/add_task.md"
 COMMANDS = Path(spacy_structreg.__file__).parent / "cli"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of a module that is installed, as far as Python can see, and of its corpora."""
+    """The folder of the package of the page "Add a task", which is installed, and of corpora."""
     folder = tmp_path_factory.mktemp("outside")
-    source = Path(toy_lemmas.__file__).read_text("utf-8")
-    (folder / "toy_lemmas.py").write_text(source, "utf-8")
-    info = folder / "toy_lemmas-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-lemmas\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(toy_lemmas.ENTRY_POINTS)
+    for block in blocks(PAGE):
+        if block.marker == "file":
+            (folder / block.value).write_text(block.text, "utf-8")
+    subprocess.run([sys.executable, *INSTALL], cwd=folder, check=True)
     (folder / "train.col").write_text(COLUMNS * 3, "utf-8")
     (folder / "test.col").write_text(TEST, "utf-8")
     return folder
@@ -93,8 +93,8 @@ def test_every_command(folder: Path) -> None:
     config = ("toy.cfg", "--task", "lemmatize", "--lang", "en")
     run(folder, "structreg", "init-config", *config, *corpora)
     text = (folder / "toy.cfg").read_text("utf-8")
-    assert '[components.lemmas.model]\n@architectures = "toy.Lemmas.v1"\nseed = 3\n' in text
-    assert "# Writes token.lemma_.\n" in text
+    assert '[components.lemmas.scorer]\n@scorers = "spacy_structreg.task_scorer.v1"\n' in text
+    assert '[components.lemmas.model]\n@architectures = "spacy_structreg.Tagger.v1"\n' in text
     run(folder, "train", "toy.cfg", "--output", "trained", "--training.max_epochs", 3)
     settings = ("--components.lemmas.model.seed", 4, "--training.seed", 4)
     run(folder, "structreg", "fit", "toy.cfg", "fitted", *corpora, *settings)
@@ -102,13 +102,14 @@ def test_every_command(folder: Path) -> None:
     compare = ("--compare", "fitted", "--output", "report.json")
     printed = run(
         folder, "structreg", "evaluate", "averaged", "test.col", "--columns", "word,lemma",
-        "--gold", "words", *compare,
+        "--gold", "words", "--explain", *compare,
     )  # fmt: skip
     report = json.loads((folder / "report.json").read_text("utf-8"))
     assert report["lemma_right"] == 2 / 3
     assert report["counts"]["lemmas"] == {"words": 3, "right": 2}
+    assert re.search(r"^lemma_right +66\.67 +share of words with the right lemma$", printed, re.M)
     assert report["compare"]["figures"]["lemma_right"]["p"] == 1.0
-    assert re.search(r"^lemma_right +66\.67 +66\.67 +\+0\.00 +1\.0000", printed, re.MULTILINE)
+    assert re.search(r"^lemma_right +66\.67 +66\.67 +\+0\.00 +1\.0000", printed, re.M)
     printed = run(folder, "structreg", "jackknife", "toy.cfg", "train.spacy", "jack.spacy", "-k", 3)
     # Each third has all the words of the others.
     assert printed == "jack.spacy: lemma_right 100.00 by the gold annotation of the corpus\n"
@@ -118,6 +119,8 @@ def test_every_command(folder: Path) -> None:
     (folder / "text.txt").write_text("ships sailed\n", "utf-8")
     run(folder, "structreg", "draw", "text.txt", "-p", "averaged", "-o", "text.svg")
     assert ">ship sail</text>" in (folder / "text.svg").read_text("utf-8")
+    explained = run(folder, "structreg", "explain", "averaged", "ships sailed")
+    assert re.search(r"ships.*\bship\b", explained)
     segmented = run(folder, "structreg", "segment", "averaged", "text.txt")
     assert segmented == "ships sailed\n"
 

@@ -41,6 +41,10 @@ REASONS = (
     "needs Spark",
 )
 
+# Makes of a pyproject.toml what `pip install -e .` leaves in its folder: enough for interpreters
+# that look for modules there.
+INSTALL = ["-c", "from setuptools import setup; setup()", "--quiet", "egg_info"]
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"<!-- ([a-z ]+): (.+) -->\s*\Z")
 # Commands within sentences, which may go over the end of a line.

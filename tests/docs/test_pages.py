@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,18 @@ from typing import Any
 import pytest
 import spacy
 from docs.configs import pipeline_of
-from docs.pages import PAGES, README, ROOT, Block, anchors, blocks, links, matches, run_python
+from docs.pages import (
+    INSTALL,
+    PAGES,
+    README,
+    ROOT,
+    Block,
+    anchors,
+    blocks,
+    links,
+    matches,
+    run_python,
+)
 from docs.small_quickstart import TREEBANK, structreg
 from looped import looped
 from spacy.tokens.underscore import Underscore
@@ -47,7 +59,18 @@ NOT_RUN = {
 }
 
 # The start page is run where nothing is installed, by test_start_page.py.
-SHARED_FOLDER = [path for path in PAGES if path.name != "start.md"]
+PAGES_TO_RUN = [path for path in PAGES if path.name != "start.md"]
+
+# Stands for pip, and changes no environment. For the rest of the page `python` is one that knows
+# the package.
+PIP = f"""\
+#!/bin/sh -e
+[ "$*" = "install -e ." ]
+{shlex.join([sys.executable, *INSTALL])}
+rm bin/python
+echo '#!/bin/sh\nexec "{sys.executable}" "$@"' > bin/python
+chmod +x bin/python
+"""
 
 PLACES = ["New York", "Oslo", "Hamburg", "Lagos", "Lima", "Hanoi", "Cape Town", "Kyoto"]
 NAMES = ["Anna", "Omar", "Li", "Rosa", "Noor", "Ivan"]
@@ -102,6 +125,8 @@ def folder(
     monkeypatch.setitem(sys.modules, "scipy", None)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python").symlink_to(executable())
+    (tmp_path / "bin/pip").write_text(PIP, "utf-8")
+    (tmp_path / "bin/pip").chmod(0o755)
     before = Underscore.get_state()
     Underscore.load_state(({}, {}, {}))
     yield tmp_path
@@ -197,7 +222,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
-@looped("path", SHARED_FOLDER, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES_TO_RUN, ids=lambda path: path.name)
 def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
     names = run_page(path)
     if path.name in CHECKS:

@@ -264,7 +264,7 @@ def test_every_command_has_its_options(pages: Pages) -> None:
     runner = CliRunner()
     said = runner.invoke(structreg_app, ["--help"]).output.partition("Commands:")[2]
     commands = re.findall(r"^  ([a-z-]+)  ", said, re.MULTILINE)
-    assert {"fit", "evaluate", "copy-data"} <= {*commands}
+    assert {"fit", "evaluate", "draw"} <= {*commands}
     for command in commands:
         page = re.sub("<[^>]+>", " ", pages[f"{HOME}reference/commands/{command}/"])
         words = {*unescape(page).split()}

@@ -262,17 +262,16 @@ def test_each_doc_of_a_batch_is_annotated_once(monkeypatch: pytest.MonkeyPatch) 
     pipe = nlp.get_pipe("constituency")
     docs = [tagged_doc(nlp.vocab, tree) for tree in (*GOLD[:2], GOLD[0], *GOLD[2:])]
     odd = docs[2]
-    annotate = pipe.set_annotations
+    annotate = pipe._annotate
     attempts: list[Doc] = []
 
-    def failing_at_one(batch: list[Doc], trees: list[Any]) -> None:
-        for doc, of_doc in zip(batch, trees, strict=True):
-            attempts.append(doc)
-            if doc is odd:
-                raise ValueError("no")
-            annotate([doc], [of_doc])
+    def failing_at_one(doc: Doc, trees: Any) -> None:
+        attempts.append(doc)
+        if doc is odd:
+            raise ValueError("no")
+        annotate(doc, trees)
 
-    monkeypatch.setattr(pipe, "set_annotations", failing_at_one)
+    monkeypatch.setattr(pipe, "_annotate", failing_at_one)
     failed: list[list[Doc]] = []
     nlp.set_error_handler(lambda name, pipe, docs, error: failed.append(docs))
     found = list(nlp.pipe(docs))

@@ -59,13 +59,13 @@ def test_docs_are_processed_once_if_they_are_given_alike(
 ) -> None:
     seen: list[str] = []
     labeler: Any = pipeline.get_pipe("structreg_sequence_labeler")
-    annotate = labeler.set_annotations
+    annotate = labeler._annotate
 
-    def note(docs: Any, scores: Any) -> None:
-        seen.extend(doc.text for doc in docs)
-        annotate(docs, scores)
+    def note(doc: Doc, labels: Any) -> None:
+        seen.append(doc.text)
+        annotate(doc, labels)
 
-    monkeypatch.setattr(labeler, "set_annotations", note)
+    monkeypatch.setattr(labeler, "_annotate", note)
     gold = [gold_doc(pipeline, spaces)]
     found = evaluate_docs(pipeline, gold, ScoreSettings(Given(words=True)), by_doc=True)
     assert len(seen) == n_runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from spacy.tokens import Doc
@@ -11,44 +10,58 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.pipeline import gold_docs
-from spacy_structreg.pipeline.gold_docs import read_docbin, save_docs, sentence_of_doc
+from spacy_structreg.pipeline.gold_docs import (
+    doc_of_sentence,
+    read_docbin,
+    save_docs,
+    sentence_of_doc,
+)
 from spacy_structreg.pipeline.task import (
     Pairs,
-    PipelineTask,
     ScoreSettings,
     TaskPart,
+    TokenTask,
     all_tasks,
 )
 
 
-class Attribute(PipelineTask):
-    """An attribute of tokens, as a column."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.attributes = (name.upper(),)  # type: ignore[misc]
-
-    def has_gold(self, doc: Doc) -> bool:
-        return doc.has_annotation(self.attributes[0])
+class Lemmas(TokenTask):
+    stem = attribute = "lemma"
 
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         raise AssertionError("nothing is scored here")
 
-    def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
-        return {"extra": {self.name: [getattr(token, f"{self.name}_") for token in doc]}}
+
+class Norms(Lemmas):
+    stem = attribute = "norm"
+
+
+class Features(Lemmas):
+    stem = attribute = "morph"
 
 
 @pytest.fixture
 def doc(monkeypatch: pytest.MonkeyPatch) -> Doc:
-    tasks = [*all_tasks(), Attribute("lemma"), Attribute("norm")]
+    tasks = [*all_tasks(), Lemmas(), Norms(), Features()]
     monkeypatch.setattr(gold_docs, "all_tasks", lambda: tasks)
     doc = Doc(Vocab(), words=["ships", "sail"], lemmas=["ship", "sail"])
     doc[0].norm_, doc[1].norm_ = "boat", "go"
+    doc[0].set_morph("Number=Plur")
     return doc
 
 
 def test_columns_of_several_tasks_are_kept(doc: Doc) -> None:
-    assert sentence_of_doc(doc).extra == {"lemma": ["ship", "sail"], "norm": ["boat", "go"]}
+    sentence = sentence_of_doc(doc)
+    assert sentence.extra == {
+        "lemma": ["ship", "sail"],
+        "norm": ["boat", "go"],
+        "morph": ["Number=Plur", ""],
+    }
+    found = doc_of_sentence(Vocab(), sentence)
+    assert sentence_of_doc(found) == sentence
+    assert not found[1].has_morph()
+    # A sentence without them is none of theirs.
+    assert sentence_of_doc(Doc(Vocab(), words=["ships"])).extra is None
 
 
 def test_attributes_of_tasks_are_written(doc: Doc, tmp_path: Path) -> None:

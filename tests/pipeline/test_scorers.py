@@ -186,3 +186,19 @@ def test_the_joint_scorer_is_registered_and_the_tokenizers() -> None:
     for figures in (make()(examples), nlp.tokenizer.score(examples), nlp.evaluate(examples)):
         # Untrained: 好 is a word of the three, and has no tag.
         assert (figures["seg_p"], figures["joint_f"]) == (pytest.approx(1 / 3), 0.0)
+
+
+def test_the_scorer_of_a_task_reads_the_settings_of_the_component() -> None:
+    make = registry.scorers.get("spacy_structreg.task_scorer.v1")
+    gold = Doc(VOCAB, words=["好", "书"], tags=["VA", "NN"], pos=["ADJ", "NOUN"])
+    found = Doc(VOCAB, words=["好", "书"], tags=["VA", "NN"], pos=["ADJ", "VERB"])
+    examples = [Example(found, gold)]
+    assert make("tagging")(examples)["tag_acc"] == 1.0
+    assert make("tagging")(examples, attribute="pos")["pos_acc"] == 0.5
+    # With figures of each label.
+    gold.cats, found.cats = {"good": 1.0}, {"good": 0.25, "bad": 0.75}
+    figures = make("classification")(examples)
+    assert figures["cats_acc"] == 0.0
+    assert figures["cats_f_per_type"]["bad"] == {"p": 0.0, "r": None, "f": 0.0}
+    with pytest.raises(ValueError, match=r"'dance' is no task; there are segmentation, joint, "):
+        make("dance")

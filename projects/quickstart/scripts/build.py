@@ -64,8 +64,11 @@ def longest_chain(
     return max(ends.values(), default=0.0)
 
 
-def build(project: Path, last: str) -> None:
-    """Run the steps up to `last`. Raises SubprocessError, with what it printed, if one fails."""
+def build(project: Path, last: str) -> bool:
+    """Run the steps up to `last`; False if one fails, whose output is shown at once.
+
+    No step begins after that, but one that runs is waited for: it is not to be made again.
+    """
     config = load_project_config(project)
     commands = {command["name"]: command for command in config["commands"]}
     names = config["workflows"]["pipeline"]
@@ -73,6 +76,7 @@ def build(project: Path, last: str) -> None:
     waits_for = makers(waiting)
     n_steps = len(waiting)
     running: dict[Future[None], Step] = {}
+    failed = False
     began: dict[str, float] = {}
     seconds = dict(SECONDS)
     with (
@@ -81,10 +85,10 @@ def build(project: Path, last: str) -> None:
         tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {desc}") as bar,
     ):
         start = perf_counter()
-        while waiting or running:
+        while running or (waiting and not failed):
             unfinished = {step["name"] for step in (*running.values(), *waiting)}
             for step in [each for each in waiting if not waits_for[each["name"]] & unfinished]:
-                if len(running) == JOBS:
+                if failed or len(running) == JOBS:
                     break
                 waiting.remove(step)
                 if check_rerun(folder, step):
@@ -94,8 +98,14 @@ def build(project: Path, last: str) -> None:
                     future = pool.submit(run_commands, step["script"], silent=True, capture=True)
                     running[future] = step
             for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
-                future.result()
-                update_lockfile(folder, running.pop(future))
+                step = running.pop(future)
+                try:
+                    future.result()
+                except SubprocessError as error:
+                    failed = True
+                    bar.write(str(error), file=sys.stderr)
+                else:
+                    update_lockfile(folder, step)
             now = perf_counter()
             for step in running.values():
                 name = step["name"]
@@ -103,6 +113,7 @@ def build(project: Path, last: str) -> None:
             left = longest_chain([*running.values(), *waiting], waits_for, seconds)
             bar.n = (now - start) / (now - start + left) if left else 1.0
             bar.set_description_str(f"about {left // 60:.0f} min {left % 60:02.0f} s left")
+    return not failed
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -111,12 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("project", type=Path)
     parser.add_argument("--last", default="calibrate", choices=SECONDS, help="Step to end with")
     given = parser.parse_args(arguments)
-    try:
-        build(given.project, given.last)
-    except SubprocessError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return 0 if build(given.project, given.last) else 1
 
 
 if __name__ == "__main__":
