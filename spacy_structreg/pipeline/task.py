@@ -329,7 +329,7 @@ class TokenTask(PipelineTask):
         words = (token for token in doc if not token.text.isspace())
         return {"extra": {self.attribute: [value_of(word, self.attribute) or "" for word in words]}}
 
-    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:
+    def write_gold(self, doc: Doc, sentence: Sentence) -> None:
         """Write the values of words that have one."""
         values = (sentence.extra or {}).get(self.attribute)
         if values is not None:
