@@ -91,14 +91,14 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
                 f"{limits.alternatives:,} are given",
             )
         conllu = format == "conllu" or (format is None and CONLLU in accept)
-        wishes = {
+        options = {
             "user_words": listed(body.user_words),
             "alternatives": body.alternatives,
             "confidence": body.confidence,
             "pictures": body.pictures,
             "conllu": conllu,
         }
-        answers = await pool.run({"wishes": wishes}, body.texts)
+        answers = await pool.run({"options": options}, body.texts)
         figures.texts.inc(len(body.texts))
         figures.characters.inc(sum(map(len, body.texts)))
         if conllu:
@@ -132,7 +132,7 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
             )
         request = {
             "component": body.component,
-            "wishes": {"user_words": listed(body.user_words)},
+            "options": {"user_words": listed(body.user_words)},
         }
         (answer,) = await pool.run(request, [body.text])
         return Response(answer, media_type="application/json")
