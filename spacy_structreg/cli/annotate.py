@@ -119,7 +119,7 @@ def annotate(
         max_bad=parse_max_bad(max_bad),
         unit_bytes=None if unit_size is None else unit_size << 10,
         verify=verify,
-        say=lambda message: typer.echo(message, err=True),
+        log=lambda message: typer.echo(message, err=True),
     )
     again = f", {done.resumed} of them before" if done.resumed else ""
     bad = f"; {number_of(done.bad_records, 'bad record')} in {output}/_bad"

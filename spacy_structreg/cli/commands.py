@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import Parameter, Signature, cleandoc, signature
@@ -80,7 +81,7 @@ def _parameters(
     def hinted() -> None: ...
 
     hinted.__annotations__ = {name: each.annotation for name, each in parameters.items()}
-    hints = get_type_hints(hinted, function.__globals__, include_extras=True)
+    hints = get_type_hints(hinted, vars(sys.modules[function.__module__]), include_extras=True)
     for name, parameter in parameters.items():
         metadata = getattr(hints[name], "__metadata__", ())
         make = next((each.make for each in metadata if isinstance(each, Depends)), None)

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Opt
 
+from spacy_structreg.cli.commands import Depends
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.serve.settings import Limits, ServiceSettings
+from spacy_structreg.serve.settings import Limits
 
 __all__ = ["serve"]
 
@@ -37,42 +38,7 @@ def serve(
             "given several times",
         ),
     ] = None,
-    max_characters: Annotated[
-        int, Opt("--max-characters", min=1, help="Characters of a text at most")
-    ] = LIMITS.text,
-    max_texts: Annotated[
-        int, Opt("--max-texts", min=1, help="Texts of a request at most")
-    ] = LIMITS.texts,
-    max_body: Annotated[
-        int, Opt("--max-body", min=1, help="Bytes of a request at most")
-    ] = LIMITS.body,
-    max_explained: Annotated[
-        int, Opt("--max-explained", min=0, help="Characters of a text to explain at most")
-    ] = LIMITS.explained_text,
-    max_words: Annotated[
-        int, Opt("--max-words", min=0, help="User words of a request at most")
-    ] = LIMITS.user_words,
-    max_alternatives: Annotated[
-        int, Opt("--max-alternatives", min=0, help="Alternatives of a sentence at most")
-    ] = LIMITS.alternatives,
-    max_answer: Annotated[
-        int, Opt("--max-answer", min=1, help="Bytes of an answer at most")
-    ] = LIMITS.answer,
-    seconds: Annotated[
-        float, Opt("--seconds", min=0.1, help="Until a request has an answer, or an error")
-    ] = LIMITS.seconds,
-    body_seconds: Annotated[
-        float, Opt("--body-seconds", min=0.1, help="Until the body of a request has arrived")
-    ] = LIMITS.body_seconds,
-    idle_seconds: Annotated[
-        float, Opt("--idle-seconds", min=0.1, help="Until a connection has begun a request")
-    ] = LIMITS.idle_seconds,
-    max_waiting: Annotated[
-        int, Opt("--max-waiting", min=1, help="Requests that wait for a worker at most")
-    ] = LIMITS.waiting,
-    max_connections: Annotated[
-        int, Opt("--max-connections", min=1, help="Connections that are open at most")
-    ] = LIMITS.connections,
+    limits: Annotated[Limits, Depends(Limits)] = LIMITS,
 ) -> None:
     """Show a pipeline on a page in the browser, and let programs ask it by a JSON API.
 
@@ -82,27 +48,20 @@ def serve(
     need_packages("fastapi", "uvicorn", "prometheus_client")
     from spacy_structreg.serve.server import serve as serve_pipeline
 
-    limits = Limits(
-        text=max_characters,
-        texts=max_texts,
-        body=max_body,
-        explained_text=max_explained,
-        user_words=max_words,
-        alternatives=max_alternatives,
-        answer=max_answer,
-        seconds=seconds,
-        body_seconds=body_seconds,
-        idle_seconds=idle_seconds,
-        waiting=max_waiting,
-        connections=max_connections,
-    )
-
     def ready(address: str) -> None:
         typer.echo(f"Serving {pipeline} at {address} (Ctrl-C ends it)")
         if open_page:
             typer.launch(address)
 
-    serve_pipeline(ServiceSettings(pipeline, host, port, workers, tuple(name or ()), limits), ready)
+    serve_pipeline(
+        pipeline,
+        host=host,
+        port=port,
+        workers=workers,
+        names=name or (),
+        limits=limits,
+        on_ready=ready,
+    )
 
 
 def need_packages(*names: str) -> None:

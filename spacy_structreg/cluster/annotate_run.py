@@ -88,7 +88,7 @@ def annotate(
     max_bad: int | float = 1000,
     unit_bytes: int | None = None,
     verify: bool = False,
-    say: Callable[[str], object] = lambda message: None,
+    log: Callable[[str], object] = lambda message: None,
 ) -> AnnotateSummary:
     """Annotate files by a pipeline, on processes of this machine or on a cluster.
 
@@ -108,7 +108,7 @@ def annotate(
     unit_bytes: the size of a unit, about, as of `records.plan_units`; None for 32 MiB, and 4 MiB
         for Docs, which are in memory until they are written.
     verify: read all shards that are there, and compare their checksums, and not their sizes alone.
-    say: is called with what is worth knowing on the way, a line at a time.
+    log: is called with what is worth knowing on the way, a line at a time.
 
     The same call goes on with what is not done yet, and writes nothing twice. Raises ValueError if
     the output folder is that of another run, also of one that began meanwhile, if there are too
@@ -156,7 +156,7 @@ def annotate(
         done = {number: report for number, report in marked.items() if report is not None}
         repeated = sorted(set(marked) - set(done))
         for number in repeated:
-            say(f"{folder.path(job.shard(number))} is missing or damaged, and is made again")
+            log(f"{folder.path(job.shard(number))} is missing or damaged, and is made again")
         tally = Tally(max_bad, folder)
         for report in done.values():
             tally.add(report)
@@ -165,9 +165,9 @@ def annotate(
             with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
                 # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
                 if scheduler is not None or find_spec("bokeh") is not None:
-                    say(f"Dashboard: {client.dashboard_link}")
+                    log(f"Dashboard: {client.dashboard_link}")
                 if shipped := ship_pipeline(client, copy):
-                    say(f"Shipped the pipeline: {shipped:,} bytes to each worker")
+                    log(f"Shipped the pipeline: {shipped:,} bytes to each worker")
                 reports = finished_units(client, job, waiting)
                 add_with_progress(tally, reports, len(units), len(done))
         tally.check()

@@ -30,7 +30,7 @@ from spacy_structreg.serve.errors import as_request_faults
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
 
-__all__ = ["Annotator", "Wishes"]
+__all__ = ["AnnotateOptions", "Annotator"]
 
 MOST_WORDS: Final = 5_000
 """The number of new words after which a pipeline forgets those of the texts that it has seen."""
@@ -40,7 +40,7 @@ LISTED: Final = 50
 
 
 @dataclass(frozen=True)
-class Wishes:
+class AnnotateOptions:
     """Options of a request to annotate texts.
 
     user_words: as (word, tag, mode, bonus). conllu: whether the answer is CoNLL-U, not JSON.
@@ -118,32 +118,32 @@ class Annotator:
 
     # Answers
 
-    def annotate(self, texts: Sequence[str], wishes: Wishes) -> list[bytes]:
+    def annotate(self, texts: Sequence[str], options: AnnotateOptions) -> list[bytes]:
         """The annotation of texts: a document of JSON, or CoNLL-U, each.
 
         Raises FaultError for user words that cannot be, and for what CoNLL-U cannot hold.
         """
-        with self._as_wished(wishes):
+        with self._with_options(options):
             answers = []
             for doc in self.nlp.pipe(texts):
-                if wishes.conllu:
+                if options.conllu:
                     with as_request_faults():
                         answers.append(conllu_of(doc).encode())
                     continue
                 found = json_of(doc, self._constituents)
-                if wishes.pictures:
+                if options.pictures:
                     found["pictures"] = pictures_of(doc, self.nlp)
                 answers.append(to_json(found, inf_nan_mode="null"))
             return answers
 
-    def explain(self, text: str, component: str | None, wishes: Wishes) -> bytes:
+    def explain(self, text: str, component: str | None, options: AnnotateOptions) -> bytes:
         """The decisions of a part about a text, as JSON.
 
         Raises FaultError for user words that cannot be, and a part that does not explain.
         """
         with as_request_faults():
             name = explaining_part(self.nlp, component)
-        with self._as_wished(wishes):
+        with self._with_options(options):
             _, found, offsets = explain_text(self.nlp, text, name)
         return to_json(
             {
@@ -156,31 +156,31 @@ class Annotator:
         )
 
     @contextmanager
-    def _as_wished(self, wishes: Wishes) -> Iterator[None]:
+    def _with_options(self, options: AnnotateOptions) -> Iterator[None]:
         """Let the pipeline keep what is wanted, and use the words of a request."""
         self._forgetting.forget()
         with ExitStack() as stack:
-            if wishes.user_words:
+            if options.user_words:
                 with as_request_faults():
-                    stack.enter_context(self._using(wishes))
+                    stack.enter_context(self._using(options))
                     # Which says so if the model has no word list that some could join.
                     self.nlp.make_doc("")
-            if wishes.alternatives or wishes.confidence:
+            if options.alternatives or options.confidence:
                 for part in self._keeping:
                     before = part.kept_settings
                     part.keep_analyses(
-                        alternatives=wishes.alternatives if part.ALTERNATIVES else 0,
-                        confidence=wishes.confidence and bool(part.MARGINS),
+                        alternatives=options.alternatives if part.ALTERNATIVES else 0,
+                        confidence=options.confidence and bool(part.MARGINS),
                         extension_prefix=part.extension_prefix,
                     )
                     stack.callback(part.keep_analyses, **before)
             yield
 
-    def _using(self, wishes: Wishes) -> Any:
+    def _using(self, options: AnnotateOptions) -> Any:
         if not hasattr(self.nlp.tokenizer, "using"):
             raise ValueError("the tokenizer of this pipeline takes no user words; leave them out")
         words = UserWords()
-        for word, tag, mode, bonus in wishes.user_words:
+        for word, tag, mode, bonus in options.user_words:
             words.add(word, tag, mode=mode, bonus=bonus)  # type: ignore[arg-type]
         return self.nlp.tokenizer.using(words)
 

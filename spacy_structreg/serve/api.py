@@ -14,9 +14,10 @@ from starlette.exceptions import HTTPException
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.palette import css as palette_css
 from spacy_structreg.serve.api_page import api_page
-from spacy_structreg.serve.errors import TITLES, FaultError, RequestError
+from spacy_structreg.serve.errors import TITLES, RequestError
 from spacy_structreg.serve.figures import Figures
-from spacy_structreg.serve.pool import AnswerSizeError, BusyError, Pool, TimeOverError, WorkerError
+from spacy_structreg.serve.guard import response_of
+from spacy_structreg.serve.pool import Pool
 from spacy_structreg.serve.requests import (
     AnnotateRequest,
     Annotations,
@@ -54,6 +55,7 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
         "Offsets are Unicode code points; begins are inclusive, ends exclusive.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     add_errors(app)
     errors: dict[int | str, dict[str, Any]] = {
@@ -89,14 +91,14 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
                 f"{limits.alternatives:,} are given",
             )
         conllu = format == "conllu" or (format is None and CONLLU in accept)
-        wishes = {
+        options = {
             "user_words": listed(body.user_words),
             "alternatives": body.alternatives,
             "confidence": body.confidence,
             "pictures": body.pictures,
             "conllu": conllu,
         }
-        answers = await run(pool, {"wishes": wishes}, body.texts, limits)
+        answers = await pool.run({"options": options}, body.texts)
         figures.texts.inc(len(body.texts))
         figures.characters.inc(sum(map(len, body.texts)))
         if conllu:
@@ -130,9 +132,9 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
             )
         request = {
             "component": body.component,
-            "wishes": {"user_words": listed(body.user_words)},
+            "options": {"user_words": listed(body.user_words)},
         }
-        (answer,) = await run(pool, request, [body.text], limits)
+        (answer,) = await pool.run(request, [body.text])
         return Response(answer, media_type="application/json")
 
     @app.get("/health", summary="State", responses={503: {"model": HealthAnswer}})
@@ -234,37 +236,6 @@ def listed(words: list[UserWord]) -> list[tuple[str, str | None, str, float | No
     return [(word.word, word.tag, word.mode, word.bonus) for word in words]
 
 
-async def run(pool: Pool, request: dict[str, Any], texts: list[str], limits: Limits) -> list[bytes]:
-    """The answers of workers. Raises RequestError for whatever hinders them."""
-    try:
-        return await pool.run(request, texts)
-    except BusyError:
-        raise RequestError(
-            429, "busy", "too many requests wait; try again after a second", wait=1
-        ) from None
-    except TimeOverError:
-        raise RequestError(
-            503,
-            "time_over",
-            f"the request was not answered within {limits.seconds:g} seconds; send fewer or "
-            "shorter texts, or try again",
-            wait=1,
-        ) from None
-    except AnswerSizeError:
-        raise RequestError(
-            413,
-            "answer_too_large",
-            f"the answer would have more than {limits.answer:,} bytes; send fewer texts at once, "
-            "ask for less of them, or start the server with --max-answer",
-        ) from None
-    except FaultError as error:
-        raise RequestError(400, "bad_request", str(error)) from None
-    except WorkerError:
-        raise RequestError(
-            500, "failed", "the pipeline fails on this request; the log of the server says where"
-        ) from None
-
-
 # Errors ------------------------------------------------------------------------------------------
 
 
@@ -273,27 +244,22 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestError)
     async def of_request(request: Request, error: RequestError) -> Response:
-        return answer(error)
+        return response_of(error)
 
     @app.exception_handler(Exception)
     async def of_program(request: Request, error: Exception) -> Response:
-        return answer(RequestError(500, "failed", "the server has failed; its log says where"))
+        return response_of(RequestError(500, "failed", "the server has failed; its log says where"))
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: RequestValidationError) -> Response:
-        return answer(RequestError(400, "bad_request", told(error)))
+        return response_of(RequestError(400, "bad_request", told(error)))
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> Response:
         code, message = OF_STATUS.get(error.status_code, ("error", str(error.detail)))
-        response = answer(RequestError(error.status_code, code, message))
+        response = response_of(RequestError(error.status_code, code, message))
         response.headers.update(error.headers or {})
         return response
-
-
-def answer(error: RequestError) -> Response:
-    """The answer that tells an error."""
-    return Response(error.body, error.status, error.headers)
 
 
 OF_STATUS: Final = {

@@ -52,6 +52,9 @@ class RequestError(Exception):
         headers = {"content-type": "application/json"}
         if self.wait is not None:
             headers["retry-after"] = str(self.wait)
+        if self.status == 408:
+            # The rest of the request may still come.
+            headers["connection"] = "close"
         return headers
 
 

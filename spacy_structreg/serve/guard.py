@@ -9,24 +9,15 @@ import time
 from collections.abc import Collection
 from typing import Final
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from spacy_structreg.serve.connections import Connections
 from spacy_structreg.serve.errors import RequestError, log, place_of
 from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["HEADERS", "Guard", "is_known_host"]
-
-HEADERS: Final = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
-"""Headers of every answer."""
+__all__ = ["Guard", "response_of"]
 
 JSON: Final = b"application/json"
 
@@ -52,12 +43,14 @@ class Guard:
         names: Collection[str],
         routes: Collection[str],
         figures: Figures,
+        connections: Connections,
     ) -> None:
         self._app = app
         self._limits = limits
         self._names = names
         self._routes = routes
         self._figures = figures
+        self._connections = connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -73,23 +66,21 @@ class Guard:
                 status = message["status"]
                 # Answers are of one request; the page may come with a new version.
                 kept = b"no-store" if scope["path"].startswith("/v1/") else b"no-cache"
-                added = [*HEADERS, (b"cache-control", kept)]
-                message["headers"] = [*message.get("headers", ()), *added]
+                message["headers"] = [*message.get("headers", ()), (b"cache-control", kept)]
             await send(message)
 
         try:
-            try:
-                await self._answer(scope, receive, guarded)
-            except RequestError as error:
-                await respond(guarded, error)
+            with self._connections.working(scope):
+                try:
+                    await self._answer(scope, receive, guarded)
+                except RequestError as error:
+                    await response_of(error)(scope, receive, guarded)
         except ClientGoneError:
             # Nobody reads an answer: the status stays 0.
             pass
         except Exception as error:
+            # Which has been answered by the application.
             log(f"a request failed: {place_of(error)}")
-            if not status:
-                fault = RequestError(500, "failed", "the server has failed; its log says where")
-                await respond(guarded, fault)
         finally:
             path = scope["path"]
             route = path if path in self._routes else "other"
@@ -191,13 +182,9 @@ def too_large(most: int) -> RequestError:
     )
 
 
-async def respond(send: Send, error: RequestError) -> None:
-    """Answer with an error."""
-    body = error.body
-    headers = [(name.encode(), value.encode()) for name, value in error.headers.items()]
-    headers.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def response_of(error: RequestError) -> Response:
+    """The answer that tells an error."""
+    return Response(error.body, error.status, error.headers)
 
 
 def is_known_host(host: str, names: Collection[str]) -> bool:

@@ -6,34 +6,43 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
 from spacy_structreg.serve.api import ROUTES, make_app
+from spacy_structreg.serve.connections import HEADERS, Connections
 from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.guard import Guard
 from spacy_structreg.serve.pool import Pool
-from spacy_structreg.serve.protocol import protocol_of
-from spacy_structreg.serve.settings import ServiceSettings
+from spacy_structreg.serve.settings import Limits
 
 __all__ = ["serve"]
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 
-def serve(settings: ServiceSettings, on_ready: Callable[[str], object]) -> None:
+def serve(
+    pipeline: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    workers: int = 1,
+    names: Collection[str] = (),
+    limits: Limits = Limits(),  # noqa: B008 - it is frozen
+    on_ready: Callable[[str], object],
+) -> None:
     """Serve a pipeline until a signal ends it; what is in work then is finished.
 
+    pipeline: a folder or a package. host, port: where it listens; 0 for any free port. workers:
+    processes that annotate. names: host names by which it may be addressed, besides its own.
     on_ready: is called with the address when the pipeline has been loaded.
     Raises ValueError if the pipeline cannot be loaded, OSError if the address cannot be had.
     """
-    listener = bound(settings.host, settings.port)
-    try:
-        asyncio.run(run(settings, listener, on_ready))
-    finally:
-        listener.close()
+    known = {name.lower() for name in ("localhost", host, socket.gethostname(), *names)}
+    with bound(host, port) as listener:
+        asyncio.run(run(Pool(pipeline, workers, limits), known, limits, listener, on_ready))
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -63,12 +72,6 @@ def address_of(listener: socket.socket) -> str:
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def names_of(settings: ServiceSettings) -> frozenset[str]:
-    """The host names by which a service may be asked, besides addresses."""
-    own = {"localhost", settings.host, socket.gethostname(), *settings.names}
-    return frozenset(name.lower() for name in own)
 
 
 class Server(uvicorn.Server):
@@ -104,30 +107,30 @@ class Server(uvicorn.Server):
 
 
 async def run(
-    settings: ServiceSettings, listener: socket.socket, on_ready: Callable[[str], object]
+    pool: Pool,
+    names: Collection[str],
+    limits: Limits,
+    listener: socket.socket,
+    on_ready: Callable[[str], object],
 ) -> None:
     """Serve on a socket."""
-    limits = settings.limits
-    pool = Pool(
-        settings.pipeline,
-        settings.workers,
-        seconds=limits.seconds,
-        waiting=limits.waiting,
-        answer=limits.answer,
-    )
     figures = Figures()
-    app = Guard(
-        make_app(limits, pool, figures),
-        limits=limits,
-        names=names_of(settings),
-        routes=ROUTES,
-        figures=figures,
-    )
+    connections = Connections(limits, figures)
     config = uvicorn.Config(
-        app,
-        http=protocol_of(limits.idle_seconds, limits.connections, figures),
+        Guard(
+            make_app(limits, pool, figures),
+            limits=limits,
+            names=names,
+            routes=ROUTES,
+            figures=figures,
+            connections=connections,
+        ),
+        http=connections,  # type: ignore[arg-type]  # which is called like a class
+        headers=HEADERS,
         ws="none",
         lifespan="off",
+        # Connections are known by the addresses of their clients.
+        proxy_headers=False,
         timeout_keep_alive=int(limits.idle_seconds) + 1,
         timeout_graceful_shutdown=int(limits.seconds) + 1,
         # Whatever it might log of a request is told by our own lines, and figures.
@@ -141,8 +144,8 @@ async def run(
         pool.is_stopping = True
 
     server = Server(config, stopping)
-    figures.gauge("waiting", "Requests that wait for a worker", lambda: len(pool.waiting))
-    figures.gauge("connections", "Open connections", lambda: len(server.server_state.connections))
+    figures.gauge("waiting", "Requests that wait for a worker", lambda: pool.n_waiting)
+    figures.gauge("connections", "Open connections", lambda: len(connections.open))
     figures.gauge("workers_ended", "Workers that had to be started again", lambda: pool.n_ended)
     serving = asyncio.ensure_future(server.serve([listener]))
     working = asyncio.ensure_future(pool.work())

@@ -1,56 +1,50 @@
-"""Settings of a service: its limits, and where it is found."""
+"""Limits of a service."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-__all__ = ["Limits", "ServiceSettings"]
+from typer import Option as Opt
+
+__all__ = ["Limits"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of requests, each the most that is taken.
+    """The limits of requests and connections, as the options of `structreg serve`.
 
-    text: characters of a text; of all texts of a request that wants alternatives or pictures.
-    texts: of a request. body: bytes of a request's body.
-    explained_text: characters of a text that is explained, which takes time by the square of them.
-    user_words: of a request. alternatives: of each sentence.
-    answer: bytes of an answer.
-    seconds: from a request's arrival to its answer. body_seconds: for its body to arrive.
-    idle_seconds: that a connection may take to begin a request, or to go on with the next one.
-    waiting: requests that wait for a worker. connections: that are open at once.
+    Of `text` characters are also all texts of a request that wants alternatives or pictures. To
+    explain a text takes time by the square of its characters.
     """
 
-    text: int = 20_000
-    texts: int = 100
-    body: int = 1 << 20
-    explained_text: int = 200
-    user_words: int = 1_000
-    alternatives: int = 10
-    answer: int = 1 << 26
-    seconds: float = 10.0
-    body_seconds: float = 20.0
-    idle_seconds: float = 15.0
-    waiting: int = 200
-    connections: int = 500
-
-    def as_dict(self) -> dict[str, Any]:
-        """The limits by their names."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class ServiceSettings:
-    """Settings of a service.
-
-    pipeline: a folder or a package. host, port: where it listens; 0 for any free port. workers:
-    processes that annotate. names: host names by which it may be addressed, besides its own.
-    """
-
-    pipeline: str
-    host: str = "127.0.0.1"
-    port: int = 8000
-    workers: int = 1
-    names: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    text: Annotated[int, Opt("--max-characters", min=1, help="Characters of a text at most")] = (
+        20_000
+    )
+    texts: Annotated[int, Opt("--max-texts", min=1, help="Texts of a request at most")] = 100
+    body: Annotated[int, Opt("--max-body", min=1, help="Bytes of a request at most")] = 1 << 20
+    explained_text: Annotated[
+        int, Opt("--max-explained", min=0, help="Characters of a text to explain at most")
+    ] = 200
+    user_words: Annotated[
+        int, Opt("--max-words", min=0, help="User words of a request at most")
+    ] = 1_000
+    alternatives: Annotated[
+        int, Opt("--max-alternatives", min=0, help="Alternatives of a sentence at most")
+    ] = 10
+    answer: Annotated[int, Opt("--max-answer", min=1, help="Bytes of an answer at most")] = 1 << 26
+    seconds: Annotated[
+        float, Opt("--seconds", min=0.1, help="Until a request has an answer, or an error")
+    ] = 10.0
+    body_seconds: Annotated[
+        float, Opt("--body-seconds", min=0.1, help="Until the body of a request has arrived")
+    ] = 20.0
+    idle_seconds: Annotated[
+        float, Opt("--idle-seconds", min=0.1, help="Until a connection has begun a request")
+    ] = 15.0
+    waiting: Annotated[
+        int, Opt("--max-waiting", min=1, help="Requests that wait for a worker at most")
+    ] = 200
+    connections: Annotated[
+        int, Opt("--max-connections", min=1, help="Connections that are open at most")
+    ] = 500

@@ -69,16 +69,16 @@ def answer(annotator: Any, request: dict[str, Any]) -> dict[str, Any]:
     ``failed`` is a fault of the pipeline, by the class of the error and the line where it was
     raised: its message may hold a text.
     """
-    from spacy_structreg.serve.annotator import Wishes
+    from spacy_structreg.serve.annotator import AnnotateOptions
     from spacy_structreg.serve.errors import FaultError, place_of
 
     try:
-        words = tuple(map(tuple, request["wishes"].pop("user_words")))
-        wishes = Wishes(user_words=words, **request["wishes"])
+        words = tuple(map(tuple, request["options"].pop("user_words")))
+        options = AnnotateOptions(user_words=words, **request["options"])
         if "component" in request:
             (text,) = request["texts"]
-            return {"answers": [annotator.explain(text, request["component"], wishes)]}
-        return {"answers": annotator.annotate(request["texts"], wishes)}
+            return {"answers": [annotator.explain(text, request["component"], options)]}
+        return {"answers": annotator.annotate(request["texts"], options)}
     except FaultError as error:
         return {"fault": str(error)}
     except Exception as error:

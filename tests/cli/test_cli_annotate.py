@@ -70,7 +70,7 @@ def test_the_options_reach_the_run(
     (name, inputs, output), settings = run.call_args
     assert (name, output) == (pipeline, str(tmp_path / "out"))
     assert inputs == [str(texts), str(tmp_path / "b.txt")]
-    del settings["say"]
+    del settings["log"]
     assert settings == {
         "format": "spacy",
         "engine": "local",

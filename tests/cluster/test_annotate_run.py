@@ -180,7 +180,7 @@ def test_what_is_damaged_is_made_again(
         case "unmarked":
             mark.unlink()
     said: list[str] = []
-    summary = run(verify=fault == "changed", say=said.append)
+    summary = run(verify=fault == "changed", log=said.append)
     assert summary.resumed == summary.units - 1
     assert summary.repeated == (fault != "unmarked")
     assert any("part-00002.parquet is missing or damaged" in line for line in said) == (

@@ -16,7 +16,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_structreg.serve.annotator import Annotator, Wishes
+from spacy_structreg.serve.annotator import AnnotateOptions, Annotator
 from spacy_structreg.serve.errors import FaultError
 from spacy_structreg.serve.requests import DocumentAnswer
 from spacy_structreg.serve.worker import LENGTH, packed
@@ -42,7 +42,7 @@ def test_memory_of_workers_stays_flat(pipeline: Path) -> None:
             # Every word is new: nothing of it may be kept.
             words = [f"看{20 * number + i}书" for i in range(20)]
             listed = [(word, None, "force", None) for word in words]
-            request = {"texts": ["。".join(words)], "wishes": {"user_words": listed}}
+            request = {"texts": ["。".join(words)], "options": {"user_words": listed}}
             process.stdin.write(packed(request))
             process.stdin.flush()
             (answer,) = received()["answers"]
@@ -66,8 +66,8 @@ def test_pipelines_of_others() -> None:
     assert (described["alternatives"], described["confidence"]) == ([], [])
     assert not described["user_words"]
     texts = ["We sail to Oslo. It rains.", "", " "]
-    wishes = Wishes(alternatives=2, confidence=True, pictures=True)
-    found = [json.loads(each) for each in asked.annotate(texts, wishes)]
+    options = AnnotateOptions(alternatives=2, confidence=True, pictures=True)
+    found = [json.loads(each) for each in asked.annotate(texts, options)]
     for each, text in zip(found, texts, strict=True):
         DocumentAnswer.model_validate(each)
         assert each["text"] == text
@@ -75,17 +75,19 @@ def test_pipelines_of_others() -> None:
         assert not {"margins", "confidence", "alternatives"} & each.keys()
     assert found[0]["entities"] == [{"label": "GPE", "start": 3, "end": 4}]
     assert [(each["start"], each["end"]) for each in found[0]["sentences"]] == [(0, 5), (5, 8)]
-    assert asked.annotate(["Rain ."], Wishes(conllu=True))[0].decode().startswith("1\tRain\t")
+    assert (
+        asked.annotate(["Rain ."], AnnotateOptions(conllu=True))[0].decode().startswith("1\tRain\t")
+    )
     with pytest.raises(FaultError, match="takes no user words"):
-        asked.annotate(["a"], Wishes(user_words=(("a", None, "force", None),)))
+        asked.annotate(["a"], AnnotateOptions(user_words=(("a", None, "force", None),)))
     with pytest.raises(FaultError, match="no part of the pipeline has a model"):
-        asked.explain("a", None, Wishes())
+        asked.explain("a", None, AnnotateOptions())
 
 
 def test_numbers_that_json_does_not_have() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("no_number")
-    (answer,) = Annotator(nlp).annotate(["a"], Wishes())
+    (answer,) = Annotator(nlp).annotate(["a"], AnnotateOptions())
     DocumentAnswer.model_validate_json(answer)
     assert json.loads(answer)["categories"] == {"sea": None}
 

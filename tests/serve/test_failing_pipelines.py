@@ -16,6 +16,7 @@ from planted_component import DIES, GATE, RUNTIME, VALUE, WAITS, plant
 from running_server import SECONDS, Running, figure, running, waited_for
 
 from spacy_structreg.serve.pool import Pool
+from spacy_structreg.serve.settings import Limits
 
 MARK = "密語四十三"
 
@@ -134,7 +135,7 @@ def test_workers_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
 
     async def work() -> None:
-        await Pool("nothing", 2, seconds=1, waiting=1, answer=1).work()
+        await Pool("nothing", 2, Limits()).work()
 
     with pytest.raises(ValueError, match=r"pipeline nothing cannot be loaded: .*No such file"):
         asyncio.run(work())

@@ -43,8 +43,8 @@ class Service:
         answer.raise_for_status()
         return answer.json()
 
-    def annotate(self, text: str = TEXT, **wishes: Any) -> Any:
-        return self.ask("annotate", texts=[text], **wishes)["documents"][0]
+    def annotate(self, text: str = TEXT, **options: Any) -> Any:
+        return self.ask("annotate", texts=[text], **options)["documents"][0]
 
 
 @pytest.fixture(scope="module")

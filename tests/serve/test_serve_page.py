@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import subprocess
@@ -11,8 +10,9 @@ from pathlib import Path
 import pytest
 from docs.pages import ROOT, blocks
 from running_server import running
+from typer.main import get_command
 
-from spacy_structreg.cli.serve import serve
+from spacy_structreg.cli.app import structreg_app
 
 PAGE = ROOT / "docs/serve.md"
 
@@ -20,11 +20,12 @@ PAGE = ROOT / "docs/serve.md"
 def test_the_table_of_limits_tells_the_defaults() -> None:
     rows = re.findall(r"^\| `--([a-z-]+)` \| .* \| ([\d,.]+) \|$", PAGE.read_text("utf-8"), re.M)
     told = {name.replace("-", "_"): float(value.replace(",", "")) for name, value in rows}
-    parameters = inspect.signature(serve).parameters.values()
+    options = get_command(structreg_app).commands["serve"].params  # type: ignore[attr-defined]
     assert told == {
-        each.name: each.default
-        for each in parameters
-        if each.name.startswith("max_") or each.name.endswith("seconds")
+        name: option.default
+        for option in options
+        if (name := option.opts[0].removeprefix("--").replace("-", "_")).startswith("max_")
+        or name.endswith("seconds")
     }
 
 

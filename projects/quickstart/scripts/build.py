@@ -25,12 +25,12 @@ JOBS = 2
 # Seconds on two idle cores, beside another step.
 SECONDS = {
     "words": 3,
-    "convert-registers": 35,
-    "train-tokenizer": 200,
-    "tag-training-set": 60,
-    "train-constituency": 80,
-    "train-parser": 45,
-    "train-entities": 20,
+    "convert-registers": 45,
+    "train-tokenizer": 270,
+    "tag-training-set": 70,
+    "train-constituency": 100,
+    "train-parser": 60,
+    "train-entities": 30,
     "assemble": 8,
     "calibrate": 10,
     "report": 30,
