@@ -118,13 +118,13 @@ def test_a_tokenizer_uses_its_threads(
 ) -> None:
     nlp = tokenizers[name]
     asked: list[int] = []
-    stream = nlp.tokenizer._stream
+    stream = nlp.tokenizer.model.analyze_stream
 
-    def noted(texts: Iterable[str], listed: Any, n_threads: int) -> Any:
+    def noted(texts: Iterable[str], *, n_threads: int, user_words: Any) -> Any:
         asked.append(n_threads)
-        return stream(texts, listed, n_threads)
+        return stream(texts, n_threads=n_threads, user_words=user_words)
 
-    monkeypatch.setattr(nlp.tokenizer, "_stream", noted)
+    monkeypatch.setattr(nlp.tokenizer.model, "analyze_stream", noted)
     texts = ["".join(words) for words in [*WORDS, *STRANGE]] * 5
     single = [content(nlp.make_doc(text)) for text in texts]
     for n_threads in (1, 3):
