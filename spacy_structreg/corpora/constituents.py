@@ -98,7 +98,7 @@ class ConstituencySentence:
             self._check(constituent, None if parent is None else self.constituents[parent])
 
     def _check(self, constituent: Constituent, above: Constituent | None) -> None:
-        """See that a constituent is a part of the one above it, or covers all if there is none."""
+        """Check that a constituent lies within its parent, or covers the sentence without one."""
         if above is None:
             if (constituent.begin, constituent.end) == (0, len(self.words)):
                 return
@@ -121,7 +121,7 @@ class ConstituencySentence:
         return f"sentence {' '.join(self.words)[:40]!r}"
 
     def parents(self) -> list[int | None]:
-        """Of each constituent the number of the one that it is a part of; None for the first."""
+        """Return the parent number of each constituent; None for the first."""
         found: list[int | None] = []
         opened: list[int] = []
         for number, constituent in enumerate(self.constituents):
