@@ -1,4 +1,4 @@
-"""Sentences of corpora of any format, by the format that is named or found in the file."""
+"""Reading and writing corpora of any format, named or detected."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def find_format(path: Path, options: CorpusOptions | None = None) -> Format:
 
 
 def _named_format(path: Path, options: CorpusOptions) -> Format | None:
-    """The format that the options or the name of a file say."""
+    """Return the format by the options or the name of a file."""
     for format in all_formats().values():
         if format.has_suffix(path) or (format.is_named and format.is_named(path, options)):
             return format

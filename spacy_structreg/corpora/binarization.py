@@ -62,7 +62,7 @@ def binarize(n_words: int, constituents: Sequence[Constituent]) -> list[Step]:
 
 
 def _parts(n_words: int, constituents: Sequence[Constituent]) -> list[list[tuple[int, int | None]]]:
-    """Of each constituent its parts from left to right: the end of each, and its number if it is a
+    """Parts of each constituent from left to right: the end of each, and its number if it is a
     constituent, None if it is a word.
     """
     parts: list[list[tuple[int, int | None]]] = [[] for _ in constituents]

@@ -1,4 +1,4 @@
-"""A checksum of what a corpus says, whatever file it came from."""
+"""Checksum of the contents of a corpus, independent of its file format."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class ConstituencySentence:
         return tree
 
     def _check(self, constituent: Constituent, above: Constituent | None) -> None:
-        """See that a constituent is a part of the one above it, or covers all if there is none."""
+        """Check that a constituent lies within its parent, or covers the sentence without one."""
         if not constituent.label:
             raise ValueError(f"{self._name()}: a constituent has no label")
         if not 0 <= constituent.begin <= constituent.head < constituent.end:
@@ -133,7 +133,7 @@ class ConstituencySentence:
         return f"sentence {' '.join(self.words)[:40]!r}"
 
     def parents(self) -> list[int | None]:
-        """Of each constituent the number of the one that it is a part of; None for the first."""
+        """Return the parent number of each constituent; None for the first."""
         found: list[int | None] = []
         opened: list[int] = []
         for number, constituent in enumerate(self.constituents):

@@ -1,4 +1,4 @@
-"""The error that every reader of this floor raises, what it shows of the file, and warnings."""
+"""`CorpusError`, raised by all corpus readers, and warnings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LEAST_WORDS = 5
 
 
 def shown(text: str) -> str:
-    """Text as errors show it, cut after 40 characters: a file of another kind may be one line."""
+    """Quote text for error messages, cut after 40 characters."""
     return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")
 
 
 class CorpusError(ValueError):
-    """A fault in a corpus file, with its place.
+    """An error in a corpus file, with its line number.
 
     file: path or name of the file, as the user gave it.
     line: number of the line with the fault, counted from 1.

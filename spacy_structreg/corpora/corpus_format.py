@@ -79,12 +79,12 @@ def _compressed(suffixes: Iterable[str]) -> tuple[str, ...]:
 
 
 def share_of(pattern: re.Pattern[str], items: Sequence[str]) -> float:
-    """The share of items that have a form."""
+    """Return the share of items that match a pattern."""
     return sum(bool(pattern.fullmatch(item)) for item in items) / len(items)
 
 
 def tokens_of(lines: Iterable[str]) -> list[str]:
-    """What stands between white space."""
+    """Split at white space."""
     return [token for line in lines for token in WORD.findall(line)]
 
 

@@ -35,7 +35,7 @@ Tokenize: TypeAlias = Callable[[str], tuple[list[str], list[bool]]]
 """The words of a text, and whether a space follows each."""
 
 AUTO: Final = "auto"
-"""Stands for the format that is found in the file."""
+"""Value for a format detected from the file."""
 
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 """Endings of the names of segmented text."""
@@ -44,10 +44,10 @@ DAY_RANGES = re.compile("[0-9]{1,2}(?:-[0-9]{1,2})?(?:,[0-9]{1,2}(?:-[0-9]{1,2})
 LAST_DAY = 31
 
 SKIPPED: Final = "_"
-"""Stands for a column that is skipped."""
+"""Name of skipped columns."""
 
 WORD: Final = "word"
-"""Name of the column of words, which there must be."""
+"""Name of the required column of words."""
 LABEL: Final = "label"
 """Name of the column of labels."""
 COLUMNS: Final = (WORD, "tag", "pos", LABEL)

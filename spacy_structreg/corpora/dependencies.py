@@ -1,4 +1,4 @@
-"""Dependency trees over the words of a sentence, and what makes them projective.
+"""Dependency trees over the words of a sentence, and projectivization.
 
 Words are counted from 0; the head of a root is `ROOT`, -1, and that of a word whose head nobody has
 annotated is None. A tree may have several roots, as some treebanks do.
@@ -43,7 +43,7 @@ class Parse:
 
 
 def find_circle(heads: Sequence[int | None]) -> list[int]:
-    """The words of one circle of heads, from the first of them on; empty if there is none."""
+    """Return the words of one cycle of heads, from the first of them on; empty without a cycle."""
     # The word from which each word was first reached; a word met twice from one start is in a
     # circle.
     start_of: dict[int, int] = {}
@@ -136,7 +136,7 @@ def projectivize(heads: Sequence[int | None]) -> tuple[int | None, ...]:
 
 
 def _is_projective_arc(word: int, head: int, heads: Sequence[int | None]) -> bool:
-    """True if all words between are below the head, or may be, as far as heads are known."""
+    """Return True if all words in between are, or may become, descendants of the head."""
     left, right = min(word, head), max(word, head)
     seen = {head}
     loose: set[int] = set()

@@ -1,4 +1,4 @@
-"""Trees as pictures: SVG, which browsers and notebooks show.
+"""Drawings of trees as SVG, for browsers and notebooks.
 
 Words and relations carry their token, and phrases their number, as ``data-token`` and
 ``data-phrase``, counted within the sentence; what belongs to an arc has ``data-arc`` besides. The

@@ -302,7 +302,7 @@ def _remove_abandoned(file: Path) -> None:
 
 @contextlib.contextmanager
 def named_errors(path: StrPath, temporary: str) -> Iterator[None]:
-    """Let errors of writing name the file or folder that was asked for, whatever was written.
+    """Make write errors name the requested file or folder, not a temporary one.
 
     temporary: what the name of a new file in the same folder ends with, or the first part of the
         path of what lies in a new folder begins with.

@@ -1,4 +1,4 @@
-"""Folders that are written beside their place and appear whole; locks that end with the process."""
+"""Atomic writing of folders, and folder locks that end with the process."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def put_in_place(new: Path, target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step; False where the system cannot."""
+    """Swap two paths atomically; return False where the system cannot."""
     paths = os.fsencode(one), os.fsencode(other)
     if sys.platform.startswith("linux"):
         call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

@@ -1,4 +1,4 @@
-"""Gold sentences as others would write them: in another script, or with other punctuation.
+"""Variants of gold sentences in another script, or with other punctuation.
 
 What half-width marks are, and which marks at an end are left out, holds for all who write variants.
 """
@@ -59,7 +59,7 @@ def with_spaces(sentence: Sentence) -> Sentence:
 
 
 def rewritten(sentence: Sentence, rewrite: Callable[[str], str]) -> Sentence:
-    """A sentence whose words are written otherwise, and its annotation."""
+    """Return a sentence with converted words and the same annotation."""
     return replace(sentence, words=tuple(map(rewrite, sentence.words)))
 
 

@@ -176,7 +176,7 @@ class Tree:
         return "".join(parts)
 
     def _rebuild(self, make: Callable[[Tree, tuple[Tree, ...]], Tree | None]) -> Tree | None:
-        """Make the tree anew from its leaves upwards, leaving out nodes for which `make` is None.
+        """Rebuild the tree bottom up, dropping nodes for which `make` returns None.
 
         make: from a node and its children made anew.
         """

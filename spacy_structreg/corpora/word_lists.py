@@ -101,7 +101,7 @@ def read_word_list(
 
 
 def _format_of(lines: list[str]) -> WordListFormat:
-    """The format of a file whose first lines, without blank ones, they are."""
+    """Guess the format of a word list from its first non-blank lines."""
     if lines and lines[0].startswith("# CC-CEDICT"):
         return "cedict"
     if lines and all(map(_CEDICT.fullmatch, lines)):

@@ -128,14 +128,13 @@ def type_table(alphabet: str) -> NDArray[np.uint8]:
     """
     if alphabet not in _TYPES:
         raise ValueError(
-            f"there is no alphabet of character types called {alphabet!r}; "
-            f"choose from {', '.join(ALPHABETS)}"
+            f"unknown alphabet of character types {alphabet!r}; choose from {', '.join(ALPHABETS)}"
         )
     return _TYPES[alphabet]
 
 
 def half_width_table() -> NDArray[np.uint32]:
-    """For every character below `TABLE_SIZE` the one that a model sees: full-width forms of
+    """Return the normalized code point of each character below `TABLE_SIZE`: full-width forms of
     printable ASCII become that ASCII character, all others stay. The length never changes."""
     return _HALF_WIDTHS
 

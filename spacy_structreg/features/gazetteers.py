@@ -1,4 +1,4 @@
-"""Gazetteers: lists of known phrases, and where they stand in a sentence."""
+"""Gazetteers: lists of phrases, matched in sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Gazetteers:
         characters: bool = False,
     ) -> None:
         if not isinstance(lists, Mapping):
-            raise ValueError("gazetteers are lists of phrases by name; give a mapping")
+            raise ValueError("gazetteers must be a mapping from names to lists of phrases")
         for name in lists:
             if not isinstance(name, str) or name.split() != [name] or not _encodable(name):
                 raise ValueError(
@@ -85,9 +85,7 @@ class Gazetteers:
 
     def _add(self, number: int, name: str, phrases: Iterable[str]) -> None:
         if isinstance(phrases, str) or not isinstance(phrases, Iterable):
-            raise ValueError(
-                f"the gazetteer {name!r} is no list; give a list of phrases, or read a file"
-            )
+            raise ValueError(f"the gazetteer {name!r} must be a list of phrases")
         empty = True
         for phrase in phrases:
             if not isinstance(phrase, str):
@@ -118,7 +116,7 @@ class Gazetteers:
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
     def seen_by(self, see: Callable[[str], str]) -> Gazetteers:
-        """Gazetteers of the same phrases as something sees them."""
+        """Return the gazetteers with their phrases normalized by a function."""
         plain = self.as_dict()
         lists = {name: list(map(see, phrases)) for name, phrases in plain["lists"].items()}
         return Gazetteers(lists, lower=self.lower, characters=self.characters)

@@ -86,7 +86,7 @@ NUMERAL: Final = (
     f"[{_DIGIT}](?=[{_TEN_THOUSANDS}倍]))[{_TEN_THOUSANDS}]{{0,2}}|"
     f"[零〇][点點][{_DIGIT}](?![{_DIGIT}{_UNITS}分刻])|{_NUMBER})"
 )
-"""A number, which may be a part of a longer word, as in 二十日."""
+"""Number, possibly inside a longer word, as in 二十日."""
 
 DIGITS: Final = (
     f"(?=[{_ZERO}]{{0,9}}[{_DIGIT}])[{_DIGIT}零]{{0,20}}[〇○][{_DIGIT}{_ZERO}]{{0,20}}|"

@@ -1,4 +1,4 @@
-"""Views of text in another script: every character looks like one character, so lengths stay."""
+"""Script normalization: character-by-character conversion that keeps lengths."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SURROGATES: Final = (0xD800, 0xDFFF)
 
 
 class Script:
-    """Characters that look to a model like others.
+    """A script as a character mapping that normalizes text for a model.
 
     pairs: code points, uint32 or uint64 of shape (n, 2): a character, and the one that it looks
         like; the first ones rise. Full-width forms become half-width ones before they are looked
@@ -39,12 +39,12 @@ class Script:
             or pairs.ndim != 2
             or pairs.shape[1] != 2
         ):
-            raise ValueError("the characters of a script are not in pairs")
+            raise ValueError("a script must have pairs of characters")
         low, high = _SURROGATES
         if (pairs > _LAST).any() or ((pairs >= low) & (pairs <= high)).any():
-            raise ValueError("a script has what is no character")
+            raise ValueError("a script has an invalid character")
         if (pairs[1:, 0] <= pairs[:-1, 0]).any():
-            raise ValueError("the characters of a script do not rise")
+            raise ValueError("the characters of a script are not in ascending order")
         # A copy: files that are mapped may change, and be gone.
         self.pairs: NDArray[np.uint32] = pairs.astype(np.uint32)
         self.pairs.setflags(write=False)
@@ -70,11 +70,11 @@ class Script:
         return looks
 
     def table(self, half_width: bool) -> NDArray[np.uint32]:
-        """For every character below its length the one that a model sees; others are themselves."""
+        """Normalized code points, uint32 of shape (n,); characters from n on stay as they are."""
         return self._tables[half_width]
 
     def see(self, text: str) -> str:
-        """The text as a model sees it, but for full-width forms."""
+        """Normalize a text, except for full-width forms; the length stays."""
         return text.translate(self._looks)
 
     @property
@@ -84,7 +84,7 @@ class Script:
 
 
 def view_table(half_width: bool, script: Script | None) -> NDArray[np.uint32]:
-    """For every character below its length the one that a model sees; empty if all are themselves.
+    """Return the normalized code points, uint32 of shape (n,); empty for the identity.
 
     half_width: whether full-width forms of ASCII look like ASCII.
     """
@@ -101,7 +101,7 @@ def read_script(name: str | None) -> Script | None:
     if name is None:
         return None
     if name not in SCRIPTS:
-        raise ValueError(f"there is no script {name!r:.60}; choose from {', '.join(SCRIPTS)}")
+        raise ValueError(f"unknown script {name!r:.60}; choose from {', '.join(SCRIPTS)}")
     return opencc_script(SCRIPTS[name], f"script = {name!r}", "leave script at null")
 
 
@@ -138,5 +138,5 @@ def stored_script(name: str | None, arrays: Mapping[str, NDArray[Any]]) -> Scrip
     Raises ValueError if there is one without the other, or the array is not of a script.
     """
     if (name is None) != ("script" not in arrays):
-        raise ValueError("its setting of a script and its table of characters do not go together")
+        raise ValueError("the script setting and the character table of the model do not match")
     return None if name is None else Script(arrays["script"])

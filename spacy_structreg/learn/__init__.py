@@ -1,1 +1,1 @@
-"""Weights, updates, averaging and the model file; no task is known here."""
+"""Weights, updates, averaging and the model file, independent of tasks."""

@@ -25,7 +25,7 @@ cdef double TOLERANCE = 0.01
 
 
 cdef class Corrector(Perceptron):
-    """Trained weights that move no further than corrections make them.
+    """Trained weights with corrections: the smallest change that meets all demands.
 
     Each output that a kernel finds too close to the gold one adds a demand, w·ΔΦ ≥ margin. The
     weights are those of least Σ (w - w₀)² / share that meet all demands so far: for the first one
@@ -49,7 +49,7 @@ cdef class Corrector(Perceptron):
         if self.settings.algorithm != "pa" or self.settings.clock != "mistakes":
             raise ValueError("corrections need algorithm = 'pa' and clock = 'mistakes'")
         if not 0 < margin <= 1:
-            raise ValueError(f"the margin is {margin}; it must be above 0, and at most 1")
+            raise ValueError(f"margin must be above 0 and at most 1, got {margin}")
         self.margin = margin
         self._items = Changes()
         self._moved = Changes()
@@ -63,12 +63,12 @@ cdef class Corrector(Perceptron):
         raise TypeError("running corrections cannot be pickled; save the corrected model instead")
 
     def begin(self):
-        """Forget all demands: the weights as they are now are those to stay close to."""
+        """Drop all demands; the current weights become the reference point."""
         self._items.n = 0
         self._n_demands = 0
 
     def set_feature_counts(self, counts):
-        """Keep to the weights of features the more, the more often they were counted.
+        """Set the feature counts: weights of frequent features move less.
 
         counts: for each table, how often its rows were, int64 of shape (n,); further rows never.
         In place of what was counted before.
@@ -79,7 +79,7 @@ cdef class Corrector(Perceptron):
         cdef Py_ssize_t n = 0
         cdef Py_ssize_t total = sum([len(each) for each in counts])
         if len(counts) != self._n_tables:
-            raise ValueError(f"rows of {len(counts)} tables were counted, not of {self._n_tables}")
+            raise ValueError(f"expected the counts of {self._n_tables} tables, got {len(counts)}")
         reserve(&self.buffers, self._row_shares, total + 1)
         most = max([table.n_rows for table in self.tables], default=0)
         for i, table in enumerate(self.tables):
@@ -112,7 +112,7 @@ cdef class Corrector(Perceptron):
         return corrected
 
     cdef int apply(self, double loss) except -1 nogil:
-        """Demand what `changes` have shown, unless it holds already; empties `changes`.
+        """Add the demand that `changes` state, unless it is met already; empties `changes`.
 
         loss: 1 less the lead of gold.
         """
@@ -144,14 +144,14 @@ cdef class Corrector(Perceptron):
         return 0
 
     cdef double _share(self, const Change* item) noexcept nogil:
-        """The share of a change that a weight takes."""
+        """Return the step size of a weight, from the count of its feature."""
         cdef Py_ssize_t place = self._first_row_share[item.table] + item.row
         if place < self._first_row_share[item.table + 1]:
             return self._shares[item.table] * self._row_shares[place]
         return self._shares[item.table]
 
     cdef double _lead(self, const Demand* demand) except? -1 nogil:
-        """The part of a lead that is made by the weights as they are."""
+        """Return the margin of a demand by the current weights."""
         cdef Change* item
         cdef double lead = 0.0
         cdef int64_t cell
@@ -164,7 +164,7 @@ cdef class Corrector(Perceptron):
         return lead
 
     cdef int _move(self, const Demand* demand, double step) except -1 nogil:
-        """Go a step in the direction of a demand."""
+        """Take a step in the direction of a demand."""
         cdef Change* item
         cdef Py_ssize_t i
         for i in range(demand.first, demand.first + demand.n):
@@ -175,7 +175,7 @@ cdef class Corrector(Perceptron):
         return 0
 
     cdef int _ascend(self) except -1 nogil:
-        """Meet all demands, as nearly as the tolerance has it or the work allows."""
+        """Iterate until all demands are met within the tolerance, or the iterations are used up."""
         cdef Demand* demand
         cdef double step
         cdef double largest

@@ -44,9 +44,9 @@ _Arrays: TypeAlias = dict[str, NDArray[Any]]
 def check_freezing(bits: int, prune: float) -> None:
     """Raise ValueError for bits and limits of pruning that `frozen_rows` cannot take."""
     if not isinstance(bits, int) or bits not in BITS:
-        raise ValueError(f"weights of {bits!r} bits cannot be; choose from 8, 16 and 32")
+        raise ValueError(f"bits must be 8, 16 or 32, got {bits!r}")
     if not isinstance(prune, int | float) or not 0 <= prune < np.inf:
-        raise ValueError(f"weights of {prune!r} or less cannot be left out; give a number from 0")
+        raise ValueError(f"prune must be a number of at least 0, got {prune!r}")
 
 
 def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> FrozenRows:
@@ -127,7 +127,7 @@ class _Index(NamedTuple):
 
 
 def _by_key(keys: NDArray[np.uint64], sizes: NDArray[np.int64]) -> _Index:
-    """Rows of small keys, which the directory knows."""
+    """Lay out rows with small integer keys, found by a directory."""
     begins = np.concatenate(([0], np.cumsum(sizes)))
     directory = np.full(int(keys[-1]) + 1, NO_ROW, dtype=np.uint32)
     directory[keys] = begins[:-1]
@@ -135,7 +135,7 @@ def _by_key(keys: NDArray[np.uint64], sizes: NDArray[np.int64]) -> _Index:
 
 
 def _by_slot(keys: NDArray[np.uint64], row_size: int) -> _Index:
-    """Rows of one size, which are found by a perfect hash."""
+    """Lay out rows of one size, found by a perfect hash."""
     salt, directory, slots = _slots_of(keys)
     n_slots = _n_slots(len(keys))
     cells = np.zeros(n_slots * (4 + row_size), dtype=np.uint8)
@@ -145,7 +145,7 @@ def _by_slot(keys: NDArray[np.uint64], row_size: int) -> _Index:
 
 
 def _by_block(keys: NDArray[np.uint64], sizes: NDArray[np.int64], check_size: int) -> _Index:
-    """Rows of any size, in blocks."""
+    """Lay out rows of any size in blocks."""
     check_size, salt, blocks, checks = _placed(keys, check_size)
     n_blocks = _n_blocks(len(keys))
     # Who walks to a row passes over few bytes.

@@ -263,7 +263,7 @@ cdef void sum_terms(
 
 
 cdef class FrozenRows(TrainedRows):
-    """Read-only rows in a compact layout, which is used where it lies, mapped files included.
+    """Read-only rows in a compact layout, used in place, as in mapped files.
 
     n_columns: columns of a row.
     arrays:
@@ -285,7 +285,7 @@ cdef class FrozenRows(TrainedRows):
     def __init__(self, Py_ssize_t n_columns, arrays):
         self._begin(n_columns)
         if sys.byteorder != "little":
-            raise ValueError("frozen models need a processor that has the lowest byte first")
+            raise ValueError("frozen models need a little-endian processor")
         self._arrays = {}
         for name, dtype in _TYPES.items():
             given = arrays.get(name)
@@ -303,7 +303,7 @@ cdef class FrozenRows(TrainedRows):
         cdef Py_ssize_t size
         kinds = {8: INT8, 16: INT16, 32: FLOAT32}
         if layout.shape[0] != 5 or layout[1] not in kinds:
-            raise ValueError("the frozen rows have no layout that is known")
+            raise ValueError("the frozen rows have an unknown layout")
         if self._arrays["levels"].shape[0] == 256 and layout[1] == 8:
             self.kind = LEVEL
         else:
@@ -311,7 +311,7 @@ cdef class FrozenRows(TrainedRows):
         self.weight_size = <int> layout[1] // 8
         self.adaptive = layout[3] != 0
         if layout[3] not in (0, 1 if self.n_columns <= 256 else 2) or layout[2] not in (0, 3, 4):
-            raise ValueError("the frozen rows have checks or columns of another size")
+            raise ValueError("the checks or columns of the frozen rows have another size")
         self.column_size = <int> layout[3]
         self._check_size = <int> layout[2]
         self._check_mask = <uint32_t> 0xFFFFFFFF >> (8 * (4 - self._check_size)) \
@@ -320,7 +320,7 @@ cdef class FrozenRows(TrainedRows):
         self._row_size = 0 if self.adaptive else self.n_columns * self.weight_size
         size = cells.shape[0] - max(<Py_ssize_t> N_PADDING, self._row_size)
         if not 0 <= size <= MAX_BYTES or self._arrays["cells"][size:].any():
-            raise ValueError("the cells of the frozen rows do not end as they should")
+            raise ValueError("the cells of the frozen rows lack their padding")
         self.cells = &cells[0]
         self._zeros = <int32_t> size
         if directory.shape[0]:
@@ -349,10 +349,10 @@ cdef class FrozenRows(TrainedRows):
         if levels.shape[0] != {FLOAT32: 0, LEVEL: 256}.get(self.kind, 1) or (
             self.kind == LEVEL and not self.adaptive
         ):
-            raise ValueError(f"the frozen rows have {levels.shape[0]:,} levels")
+            raise ValueError(f"the frozen rows have {levels.shape[0]:,} quantization levels")
         for i in range(levels.shape[0]):
             if not fabs(levels[i]) <= <double> MAX_WEIGHT:
-                raise ValueError("a level of frozen weights is too large, or no number")
+                raise ValueError("a quantization level is not finite or too large")
         if self.kind == LEVEL:
             for i in range(256):
                 self.levels[i] = levels[i]
@@ -361,7 +361,7 @@ cdef class FrozenRows(TrainedRows):
         return 0
 
     cdef int _check_blocks(self, Py_ssize_t size) except -1:
-        """Hold all blocks to their form, in time linear in their bytes; counts the rows."""
+        """Validate all blocks in linear time; return the number of rows."""
         cdef Py_ssize_t place = 0
         cdef Py_ssize_t end
         cdef Py_ssize_t i
@@ -379,7 +379,7 @@ cdef class FrozenRows(TrainedRows):
                 end = self._directory[block + 1]
                 if self._directory[block] != <uint32_t> place or not place <= end <= size:
                     with gil:
-                        raise ValueError("the blocks of the frozen rows do not follow each other")
+                        raise ValueError("the blocks of the frozen rows are out of order")
                 if end == place:
                     continue
                 self._blocks[block] = <uint64_t> place << 32
@@ -402,7 +402,7 @@ cdef class FrozenRows(TrainedRows):
                         place - begin < length or place - begin == length and check <= before
                     ):
                         with gil:
-                            raise ValueError("the rows of a block are not in their order")
+                            raise ValueError("the rows of a block are not in ascending order")
                     length = place - begin
                     before = check
                 if place != end:
@@ -410,11 +410,11 @@ cdef class FrozenRows(TrainedRows):
                         raise ValueError("a block of the frozen rows is too long")
                 self.n_rows += n
         if place != size:
-            raise ValueError("the blocks of the frozen rows do not follow each other")
+            raise ValueError("the blocks of the frozen rows are out of order")
         return 0
 
     cdef int _check_slots(self, Py_ssize_t size, uint64_t n_rows) except -1:
-        """Hold the slots to their form; whatever they contain, no look-up leaves them."""
+        """Validate the slots, so that no look-up reads outside of them."""
         cdef Py_ssize_t place = <Py_ssize_t> (4 * self._n_slots)
         if (
             self._check_size != 4 or not 1 <= self._n_blocks <= <uint64_t> MAX_BYTES
@@ -438,15 +438,15 @@ cdef class FrozenRows(TrainedRows):
                     continue
                 if self._directory[key] != <uint32_t> place:
                     with gil:
-                        raise ValueError("the frozen rows do not follow each other")
+                        raise ValueError("the frozen rows are out of order")
                 self._check_row(&place, size)
                 self.n_rows += 1
         if place != size:
-            raise ValueError("the frozen rows do not follow each other")
+            raise ValueError("the frozen rows are out of order")
         return 0
 
     cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil:
-        """Hold the row at a place to its form; moves the place to its end."""
+        """Validate the row at an offset; move the offset to its end."""
         cdef Py_ssize_t n = self.n_columns
         cdef Py_ssize_t i
         cdef Py_ssize_t _
@@ -466,7 +466,7 @@ cdef class FrozenRows(TrainedRows):
                 column = items_at(self.cells + place[0], self.column_size)
                 if column <= before:
                     with gil:
-                        raise ValueError("the columns of a frozen row do not rise")
+                        raise ValueError("the columns of a frozen row are not in ascending order")
                 if column >= self.n_columns:
                     with gil:
                         raise ValueError("a frozen row has a cell beyond its last column")
@@ -476,7 +476,7 @@ cdef class FrozenRows(TrainedRows):
             for i in range(n):
                 if not fabs(load_f32(self.cells + place[0] + 4 * i)) <= <float> 1e30:
                     with gil:
-                        raise ValueError("a frozen weight is too large, or no number")
+                        raise ValueError("a frozen weight is not finite or too large")
         place[0] += n * self.weight_size
         return 0
 

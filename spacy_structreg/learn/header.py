@@ -38,7 +38,7 @@ _COUNTED: Final = {
 
 
 def unpack_header(packed: bytes) -> Any:
-    """The object that msgpack bytes stand for.
+    """Decode msgpack bytes.
 
     Raises ValueError if they are no object of msgpack, or hold more than `MAX_CONTAINERS` lists and
     mappings, some more than `MAX_DEPTH` deep, or extension types.
@@ -47,13 +47,13 @@ def unpack_header(packed: bytes) -> Any:
         _check(packed)
         return msgpack.unpackb(packed)
     except (IndexError, struct.error) as error:
-        raise ValueError("it ends within an object") from error
+        raise ValueError("truncated msgpack data") from error
     except (msgpack.exceptions.UnpackException, RecursionError) as error:
         raise ValueError(str(error)) from error
 
 
 def _check(packed: bytes) -> None:
-    """Hold msgpack bytes to what `unpack_header` allows, without making their objects."""
+    """Check msgpack bytes against the limits of `unpack_header` before decoding."""
     # How many objects are still to come in each of the containers that are open.
     left = [1]
     n_containers = place = 0
@@ -72,14 +72,14 @@ def _check(packed: bytes) -> None:
             size = form.size + (0 if objects else count)
             n = objects * count if objects else -1
         else:
-            raise ValueError(f"it has an object of the type {code:#x}")
+            raise ValueError(f"unsupported msgpack type {code:#x}")
         place += size
         if place > len(packed):
-            raise ValueError("it ends within an object")
+            raise ValueError("truncated msgpack data")
         if n >= 0:
             n_containers += 1
             left.append(n)
             if n_containers > MAX_CONTAINERS:
-                raise ValueError(f"it has more than {MAX_CONTAINERS:,} lists and mappings")
+                raise ValueError(f"more than {MAX_CONTAINERS:,} lists and mappings")
             if len(left) > MAX_DEPTH:
-                raise ValueError(f"its lists and mappings lie more than {MAX_DEPTH} deep")
+                raise ValueError(f"lists and mappings nested more than {MAX_DEPTH} deep")

@@ -25,31 +25,31 @@ cdef class Learner(BufferOwner):
     def __init__(self, tables, settings, clock=0):
         cdef Py_ssize_t i
         if self.table_pointers != NULL:
-            raise TypeError("a learner cannot be made anew")
+            raise TypeError("a learner cannot be initialized twice")
         self.tables = tuple(tables)
         self.settings = settings
         self._clock = clock
         self.numbering = object()
         if not 0 <= self._clock <= MAX_CLOCK:
-            raise ValueError(f"the clock stands at {self._clock}")
+            raise ValueError(f"clock must be at least 0 and at most {MAX_CLOCK}, got {self._clock}")
         self._n_tables = len(self.tables)
         reserve(&self.buffers, self.table_pointers, self._n_tables)
         for i, table in enumerate(self.tables):
             if (<TrainingRows?> table).last_visit() > self._clock:
-                raise ValueError("a weight row was visited later than the clock says")
+                raise ValueError("a weight row was updated later than the clock")
             if table.penalties != self.settings.penalties:
-                raise ValueError("a table of weight rows has other penalties than the learner")
+                raise ValueError("the penalties of a weight table differ from those of the learner")
             self.table_pointers[i] = <void*> table
 
     @property
     def clock(self):
-        """Time of the training. It may be put forward, as if nothing had been learned."""
+        """Number of updates so far. It may be set forward, as by updates without changes."""
         return self._clock
 
     @clock.setter
     def clock(self, int64_t time):
         if not self._clock <= time <= MAX_CLOCK:
-            raise ValueError(f"the clock stands at {self._clock} and cannot be put to {time}")
+            raise ValueError(f"the clock cannot be set from {self._clock} to {time}")
         self._clock = time
 
     def tables_as_weights(self):
@@ -73,28 +73,28 @@ cdef class Learner(BufferOwner):
         return {}
 
     def restore_totals(self, header):
-        """Take the `totals` back from the header of a file. Raises ValueError if they cannot be."""
+        """Restore the `totals` from the header of a file; raise ValueError for invalid ones."""
 
     def n_rows(self):
         """Number of weight rows, over all tables."""
         return sum([table.n_rows for table in self.tables])
 
     def owns(self, numbering, Py_ssize_t n_rows_known):
-        """True if row numbers mean the same here as in a learner of that numbering.
+        """Return True if row numbers are shared with learners of that numbering.
 
         n_rows_known: how many rows that learner had when the numbers were given out.
         """
         return numbering is self.numbering and n_rows_known <= self.n_rows()
 
     def copy(self):
-        """A learner of the same weights and rows, which gets no new rows.
+        """Return a learner of the same weights that cannot add rows.
 
         What was compiled for the original before it was copied fits the copy too.
         """
         return self.resumed([table.copy() for table in self.tables], self._clock)
 
     def resumed(self, tables, clock):
-        """A learner with the weights of a training that was interrupted, which gets no new rows.
+        """Return a learner with the weights of an interrupted training that cannot add rows.
 
         tables: their first rows are those of this learner, which has learned nothing since; what
         was compiled for it fits the other too. clock: of that training.
@@ -114,7 +114,7 @@ cdef class Learner(BufferOwner):
                     mine._keys, others._keys, mine.n_rows * sizeof(mine._keys[0])
                 ))
             ):
-                raise ValueError("the weight rows are those of other features or another corpus")
+                raise ValueError("the weight rows do not match the features of this corpus")
             others.closed = mine.closed
         twin.numbering = self.numbering
         twin.is_copy = True

@@ -45,7 +45,7 @@ def corrector_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning)
 
 
 def _restricted(learner: Learner) -> Learner:
-    """Keep to the features that there are, if they were chosen by their counts."""
+    """Freeze the feature set, if it was selected by counts."""
     if learner.settings.min_count > 1:
         for table in learner.tables:
             table.close()

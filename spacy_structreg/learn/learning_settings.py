@@ -41,7 +41,7 @@ MAX_NOISE_WINDOW: Final = 1_000_000
 
 @dataclass(frozen=True)
 class UpdateRule:
-    """What a perceptron-like learner sets against the gold output, and how far it then steps.
+    """A learning rule: the output compared with gold, and the step size.
 
     cost: what each wrong label adds to the score of an output when the best one is looked for.
     margin: the lead that the gold output must have over the best other one; with 0, it only has to
@@ -159,8 +159,8 @@ class Learning(SampleSettings):
             )
         if self.cumulative_l1 > 0 and (self.l1 > 0 or self.l2 > 0):
             raise ValueError(
-                "cumulative_l1 does not go together with l1 or l2: what is owed counts from the "
-                "first update on, whatever another penalty has taken since; choose one"
+                "cumulative_l1 cannot be combined with l1 or l2: it is counted from the "
+                "first update on, whatever other penalties have taken; set one of them to 0"
             )
         if self.restart and self.clock != "epochs":
             raise ValueError(
@@ -185,7 +185,7 @@ class Learning(SampleSettings):
         }[self.algorithm]
 
     def prune_of(self, n_rows: int) -> float:
-        """The size up to which the weights of a table of so many rows are dropped."""
+        """Pruning threshold for a table of so many rows."""
         return self.prune if n_rows >= LEAST_PRUNED else 0.0
 
     needs_whole_corpus: ClassVar[bool] = False
@@ -300,9 +300,7 @@ class LogLinear(SampleSettings):
 
     def _check(self) -> None:
         if self.noise in DROPOUT and self.noise_level >= 1:
-            raise ValueError(
-                f"noise_level is {self.noise_level}; it must be at least 0 and below 1"
-            )
+            raise ValueError(f"noise_level must be at least 0 and below 1, got {self.noise_level}")
         if self.mini_sample is not None and self.optimizer == "lbfgs":
             raise ValueError(
                 "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
@@ -310,8 +308,8 @@ class LogLinear(SampleSettings):
             )
         if self.decay_lower > self.decay_upper:
             raise ValueError(
-                f"decay_lower is {self.decay_lower}; it must be at most decay_upper, "
-                f"{self.decay_upper}"
+                f"decay_lower must be at most decay_upper, "
+                f"{self.decay_upper}, got {self.decay_lower}"
             )
         if self.noise == "additive" and self.optimizer == "adf":
             raise ValueError(
@@ -320,7 +318,7 @@ class LogLinear(SampleSettings):
             )
         if self.noise_level > 0 and self.noise == "none":
             raise ValueError(
-                f"noise_level is {self.noise_level}, but there is no noise; choose one of "
+                f"noise_level is {self.noise_level}, but noise is 'none'; choose one of "
                 f"{', '.join(NOISES)}, or leave it at 0"
             )
 
@@ -331,33 +329,33 @@ class LogLinear(SampleSettings):
 
     @property
     def min_count(self) -> int:
-        """Least count of a feature: all that a corpus has get weights."""
+        """Minimum count of a feature: 1, no selection."""
         return 1
 
     @property
     def precision(self) -> int:
-        """Significant bits of a weight: none are taken away."""
+        """Significant bits of a weight: all."""
         return FULL_PRECISION
 
     def prune_of(self, n_rows: int) -> float:
-        """The size up to which weights are dropped: none are, L1 sees to that."""
+        """Pruning threshold: 0, as L1 makes weights sparse."""
         return 0.0
 
     gives_probabilities: ClassVar[bool] = True
 
     @property
     def needs_whole_corpus(self) -> bool:
-        """True if a step takes all examples, so that nothing is drawn and `update` cannot be."""
+        """True for batch optimizers, which need the whole corpus and have no `update`."""
         return self.optimizer == "lbfgs"
 
     @property
     def needs_classes(self) -> bool:
-        """True if it is for classifiers alone, whose inputs have one label."""
+        """True if only classifiers, with one label per input, can use it."""
         return self.noise == "gaussian_dropout"
 
     @property
     def learns_from_unlabeled(self) -> bool:
-        """True if examples without labels count, in the regularizer of feature noising."""
+        """True if unlabeled examples are used, by the regularizer of feature noising."""
         return self.variance > 0
 
     @property

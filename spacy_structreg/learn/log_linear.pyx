@@ -45,7 +45,7 @@ cdef class LogLinearLearner(Learner):
         )
 
     cdef void fold(self) noexcept nogil:
-        """Let the values of the tables be the weights themselves."""
+        """Fold the scale of the weights into the values of the tables."""
         cdef double* values
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -94,7 +94,7 @@ cdef class LogLinearLearner(Learner):
         return [table.state()["values"] for table in self.tables]
 
     def set_weights(self, weights):
-        """Let the weights be these: those of all tables, row by row, float64 of shape (n,).
+        """Set the weights of all tables, row by row: float64 of shape (n,).
 
         Raises ValueError if they are not so many, or one is not a finite number.
         """
@@ -103,7 +103,7 @@ cdef class LogLinearLearner(Learner):
         cdef Py_ssize_t n = sum([table.n_rows * table.n_columns for table in self.tables])
         cdef Py_ssize_t done = 0
         if view.shape[0] != n or not np.isfinite(weights).all():
-            raise ValueError(f"{n:,} finite weights are needed")
+            raise ValueError(f"expected {n:,} finite weights")
         for table in self.tables:
             n = table.n_rows * table.n_columns
             if n:

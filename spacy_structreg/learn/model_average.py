@@ -29,7 +29,7 @@ _Arrays: TypeAlias = dict[str, NDArray[Any]]
 def average_rows(
     tables: Sequence[TrainedRows], mean: Mean = "nonzero", prune: float = 0.0
 ) -> TrainedRows:
-    """The mean of tables of weight rows, weight by weight; their features are united.
+    """Average weight tables over the union of their features.
 
     mean: ``"plain"`` divides each sum of weights by the number of tables (equation 7);
         ``"nonzero"`` by the number of those in which the weight is not zero (equation 8).
@@ -39,9 +39,9 @@ def average_rows(
     such mean.
     """
     if mean not in MEANS:
-        raise ValueError(f"there is no mean {mean!r}; choose from {', '.join(MEANS)}")
+        raise ValueError(f"mean must be one of {', '.join(MEANS)}, got {mean!r}")
     if not tables:
-        raise ValueError("there is nothing to average")
+        raise ValueError("no weight rows to average")
     if len({(table.n_columns, table.adaptive) for table in tables}) != 1:
         raise ValueError("the weight rows to average differ in width or layout")
     if len(tables) == 1 and prune == 0:
@@ -80,7 +80,7 @@ def rounded_rows(table: TrainedRows, precision: int) -> TrainedRows:
 
 
 def _parts(tables: Sequence[_Arrays]) -> Iterator[list[_Arrays]]:
-    """The tables cut at the same keys: together the parts are all there is, in the order of keys.
+    """Split tables at the same keys into parts, in ascending order of keys.
 
     In adaptive tables ``"starts"`` gives way to ``"counts"``, the number of cells of each row.
     """

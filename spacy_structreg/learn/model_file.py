@@ -66,7 +66,7 @@ def model_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
 def write_model(
     path: StrPath, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write a model file in one step: a reader finds the old file or the whole new one."""
+    """Write a model file atomically."""
     with replace_bytes(path) as stream:
         for chunk in _chunks(header, arrays):
             stream.write(chunk)
@@ -98,7 +98,7 @@ class SourceFile:
 
     @property
     def checksum(self) -> int:
-        """As `model_checksum`, of a file that has been parsed."""
+        """Return `model_checksum` of a parsed file."""
         return _parse_header(self.data, str(self.path))[1]
 
     def check(self) -> None:
@@ -203,7 +203,7 @@ def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -
     # A bool is an int to Python, but not to us.
     fits = bool in kinds if isinstance(value, bool) else isinstance(value, kinds)
     if name not in header or not fits:
-        raise ValueError(f"the header has no usable field {name!r}")
+        raise ValueError(f"the header field {name!r} is missing or of the wrong type")
     return value
 
 
@@ -216,7 +216,7 @@ def _chunks(
     for name, given in arrays.items():
         dtype = given.dtype.newbyteorder("<")
         if dtype.str not in _TYPES or not 1 <= given.ndim <= _MAX_DIMENSIONS:
-            raise TypeError(f"a model file cannot hold {name!r}, {given.dtype} {given.shape}")
+            raise TypeError(f"cannot store the array {name!r}: {given.dtype} {given.shape}")
         array = np.ascontiguousarray(given, dtype=dtype)
         checksum = zlib.crc32(array.data)
         entry = {
@@ -274,7 +274,7 @@ def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dic
     except ValueError as error:
         raise ValueError(f"{name}: the header cannot be read ({error})") from error
     if not _is_well_formed(header):
-        raise ValueError(f"{name}: the header lacks what every model file has")
+        raise ValueError(f"{name}: the header lacks a required field")
     end = _PREAMBLE.size + length
     for entry in header["arrays"]:
         if "same_as" in entry:

@@ -40,7 +40,7 @@ cdef class Perceptron(Learner):
         return Perceptron, (self.tables, self.settings, self._clock)
 
     cdef void begin_epoch(self) noexcept nogil:
-        """Note that a pass over the corpus begins, from nothing if the settings have it."""
+        """Start an epoch; with `restart`, from zero weights."""
         cdef Py_ssize_t i
         self.changes.n = 0
         if self._restart and self._clock:
@@ -50,7 +50,7 @@ cdef class Perceptron(Learner):
             self._clock += 1
 
     cdef void begin_example(self) noexcept nogil:
-        """Note that an example is visited, after it was read and before `apply`."""
+        """Count a visit of an example, before `apply`."""
         if self.ticks == EXAMPLES:
             self._clock += 1
 
@@ -59,7 +59,7 @@ cdef class Perceptron(Learner):
         return self._clock
 
     cdef int apply(self, double loss) except -1 nogil:
-        """Update the weights by `changes`, as far as the rule has it; empties `changes`.
+        """Update the weights by `changes`, with the step of the rule; empties `changes`.
 
         loss: by how much the output that was decoded is too good; only passive rules read it.
         """

@@ -15,7 +15,7 @@ def replaced_rows(
     *,
     keep_empty: bool = False,
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of a table, but of some keys these rows instead, whether or not it had them.
+    """Return the arrays of a table with the rows of some keys replaced or added.
 
     keys: none twice. weights: of shape (n_keys, n_columns). keep_empty: whether new rows may be of
     nothing but zeros, in dense tables; else they are left out.

@@ -138,11 +138,11 @@ cdef class Rows(BufferOwner):
         return self.n_rows
 
     cdef int _begin(self, Py_ssize_t n_columns) except -1:
-        """Take the number of columns; a table is made once and for all."""
+        """Set the number of columns; raise TypeError on a second call."""
         if self.n_columns:
-            raise TypeError("a table of weight rows cannot be made anew")
+            raise TypeError("a table of weight rows cannot be initialized twice")
         if not 1 <= n_columns <= 0x10000:
-            raise ValueError(f"a row needs between 1 and 65,536 columns, not {n_columns:,}")
+            raise ValueError(f"n_columns must be at least 1 and at most 65,536, got {n_columns:,}")
         self.n_columns = n_columns
         return 0
 
@@ -160,7 +160,7 @@ cdef class Rows(BufferOwner):
         return 0
 
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil:
-        """Put a key that is not there yet into the index; if bounded, near its own slot only."""
+        """Insert a new key into the index; if bounded, near its own slot only."""
         cdef uint64_t mixed = spread(key)
         cdef uint64_t slot = mixed & self._slot_mask
         cdef int displacement = 0
@@ -280,7 +280,7 @@ cdef class FeatureCounts(Rows):
         self._begin(1)
 
     def __reduce__(self):
-        raise TypeError("counts are made before a training begins, and not kept")
+        raise TypeError("feature counts cannot be pickled; count again")
 
     cdef int add(self, uint64_t key) except -1 nogil:
         """Count a key once more."""
@@ -321,9 +321,10 @@ cdef class TrainingRows(Rows):
     ):
         self._begin(n_columns)
         if not (0 <= l1 < np.inf and 0 <= l2 < 1 and 0 <= cumulative_l1 < np.inf):
-            raise ValueError(f"penalties of {l1}, {l2} and {cumulative_l1} cannot be")
+            raise ValueError(f"penalties must be at least 0, l2 below 1; got l1 = {l1}, l2 = {l2}, "
+                             f"cumulative_l1 = {cumulative_l1}")
         if cumulative_l1 > 0 and (l1 > 0 or l2 > 0):
-            raise ValueError("cumulative L1 does not go together with another penalty")
+            raise ValueError("cumulative_l1 cannot be combined with l1 or l2")
         self.penalty = Penalty(l1, l2, cumulative_l1, l1 > 0 or l2 > 0 or cumulative_l1 > 0)
         self.adaptive = n_columns > DENSE_COLUMNS if adaptive is None else bool(adaptive)
         for i in range(DENSE_CLASS + 1):
@@ -363,7 +364,7 @@ cdef class TrainingRows(Rows):
         return 0
 
     cdef void _fresh_cells(self, int64_t first, int64_t count, int64_t time) noexcept nogil:
-        """Make cells weights that have been zero up to `time`."""
+        """Initialize cells as weights that were zero up to `time`."""
         cdef int64_t i
         for i in range(first, first + count):
             self._values[i] = 0.0
@@ -451,7 +452,7 @@ cdef class TrainingRows(Rows):
         return offset
 
     cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil:
-        """Take a row over the updates since its last visit, which added nothing to it."""
+        """Bring the sums of a row up to date since its last visit."""
         cdef Span span
         cdef int64_t first
         cdef int64_t count
@@ -524,7 +525,7 @@ cdef class TrainingRows(Rows):
         self._stamps[row] = time
 
     cdef void forget(self, int64_t time) noexcept nogil:
-        """Let all weights be zero after update `time`, which still counts in their sums."""
+        """Set all weights to zero after update `time`; their sums keep the past."""
         cdef int64_t first
         cdef int64_t count
         cdef int64_t k
@@ -645,7 +646,7 @@ cdef class TrainingRows(Rows):
         return self.insert(key)
 
     def restrict(self, FeatureCounts counts not None, int64_t least):
-        """Make rows of the keys that were counted at least so often, and from now on no others."""
+        """Make rows of keys with at least this count, and freeze the set of keys."""
         cdef Py_ssize_t i
         for i in range(counts.n_rows):
             if counts._counts[i] >= least:
@@ -692,7 +693,7 @@ cdef class TrainingRows(Rows):
         return found
 
     def close(self):
-        """From now on, keys without a row get none."""
+        """Freeze the set of keys."""
         self.closed = True
 
     def add(self, changes, int64_t time):
@@ -707,7 +708,7 @@ cdef class TrainingRows(Rows):
             if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
                 raise IndexError(f"no weight at row {row}, column {column}")
             if time < max(1, self._stamps[row] + (self.penalty.cumulative > 0.0)):
-                raise ValueError(f"update {time} does not come after update {self._stamps[row]}")
+                raise ValueError(f"update {time} must come after update {self._stamps[row]}")
         for row, column, delta in changes:
             self.update(row, column, delta, time)
         for row, _, _ in changes:
@@ -726,7 +727,7 @@ cdef class TrainingRows(Rows):
         if not 0 <= row < self.n_rows:
             raise IndexError(f"no row {row}")
         if time is not None and time < self._stamps[row]:
-            raise ValueError(f"the row was visited later than update {time}")
+            raise ValueError(f"the row was updated later than update {time}")
         weights = np.zeros(self.n_columns)
         cdef double[::1] view = weights
         self.add_run(&row, 1, 0, &view[0])
@@ -761,7 +762,7 @@ cdef class TrainingRows(Rows):
         return latest
 
     def state(self):
-        """All that `from_state` needs, as arrays by name.
+        """Return the state as arrays by name, for `from_state`.
 
         keys: uint64, and stamps: int64, of shape (n_rows,), in the order of insertion.
         values and sums: float64 of shape (n_rows, n_columns); for adaptive rows of shape
@@ -845,7 +846,7 @@ cdef class TrainingRows(Rows):
 
     @classmethod
     def from_state(cls, Py_ssize_t n_columns, state, penalties=None):
-        """The rows that `state()` described. Raises ValueError if they cannot be."""
+        """Make rows from the output of `state`; raise ValueError for invalid arrays."""
         cdef TrainingRows rows
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -861,13 +862,13 @@ cdef class TrainingRows(Rows):
         for name in ["sums", "debts"] if cumulative else ["sums"]:
             _check_array(state, name, np.float64, state["values"].shape)
             if not np.isfinite(state[name]).all():
-                raise ValueError(f"one of the {name} of the weights is not a finite number")
+                raise ValueError(f"the {name} of the weights must be finite numbers")
         if (state["stamps"] < 0).any():
-            raise ValueError("a weight row was visited before the first update")
+            raise ValueError("a weight row was updated before the first update")
         if "occurrences" in state:
             _check_array(state, "occurrences", np.int64, (n_rows,))
             if ((state["occurrences"] < 0) | (state["occurrences"] >= 1 << MAX_COUNT_BITS)).any():
-                raise ValueError("a weight row occurred less than never, or too often")
+                raise ValueError("the occurrences of a weight row are negative or too many")
             rows.occurrences = np.array(state["occurrences"])
         if "rates" in state:
             _check_array(state, "rates", np.float64, (n_rows, 3))
@@ -892,7 +893,7 @@ cdef class TrainingRows(Rows):
             columns = np.ascontiguousarray(state["columns"])
         for i in range(keys.shape[0]):
             if rows.insert(keys[i]) != i:
-                raise ValueError("a key of the weight rows stands there twice")
+                raise ValueError("the weight rows have a duplicate key")
             rows._stamps[i] = stamps[i]
             for k in range(starts[i + 1] - starts[i]):
                 place = starts[i] + k
@@ -906,7 +907,7 @@ cdef class TrainingRows(Rows):
 
     @classmethod
     def from_trained(cls, TrainedRows trained not None, penalties=None):
-        """Rows that go on from trained weights: these are the weights at time 0.
+        """Make rows whose weights at time 0 are trained weights.
 
         Raises ValueError for frozen rows.
         """
@@ -927,7 +928,7 @@ cdef class TrainingRows(Rows):
         return cls.from_state(trained.n_columns, state, penalties)
 
     def copy(self):
-        """Rows of the same keys, numbers and weights, that go ways of their own."""
+        """Return an independent copy: same keys, row numbers and weights."""
         cdef TrainingRows twin = TrainingRows(self.n_columns, self.adaptive, **self.penalties)
         cdef Py_ssize_t n_rows = self.n_rows
         cdef Py_ssize_t n_cells = self._pool_size
@@ -961,7 +962,7 @@ cdef class TrainingRows(Rows):
         are taken. Raises ValueError if a row was visited after `time`.
         """
         if time < self.last_visit():
-            raise ValueError(f"there is no average at update {time}, which is long past")
+            raise ValueError(f"no average at update {time}: the rows were updated later")
         counts = np.empty(self.n_rows, dtype=np.int32)
         cdef int32_t[::1] count_view = counts
         cdef float least = <float> prune
@@ -1075,12 +1076,12 @@ cdef class TrainedRows(Rows):
         if "occurrences" in arrays:
             _check_array(self._arrays, "occurrences", np.uint8, (self.n_rows,))
             if self.n_rows and self._arrays["occurrences"].max() > MAX_COUNT_BITS:
-                raise ValueError("a weight row occurred too often in training")
+                raise ValueError("the occurrences of a weight row are too many")
         key_array = self._arrays["keys"]
         if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
-            raise ValueError("the keys of the weight rows do not rise")
+            raise ValueError("the keys of the weight rows are not in ascending order")
         if self.adaptive and not np.diff(self._arrays["starts"]).all():
-            raise ValueError("a weight row belongs to no label")
+            raise ValueError("a weight row has no column")
         values = self._arrays["values"].reshape(-1)
         if values.shape[0]:
             self._values = &values[0]
@@ -1181,7 +1182,7 @@ cdef class TrainedRows(Rows):
 
     @property
     def key_limit(self):
-        """A number that no key reaches: the largest one, plus 1; 0 if there is no row."""
+        """Return the largest key plus 1; 0 without rows."""
         keys = self.arrays["keys"]
         return int(keys[len(keys) - 1]) + 1 if len(keys) else 0
 
@@ -1203,7 +1204,7 @@ cdef class TrainedRows(Rows):
 
 
 cdef class PatchedRows(TrainedRows):
-    """Trained rows of which some are others, made in time linear in the number of these.
+    """Trained rows with some rows replaced, made in time linear in their number.
 
     Predictions are those of a table that was made anew, bit by bit, if a little slower.
 
@@ -1244,7 +1245,7 @@ cdef class PatchedRows(TrainedRows):
 
     @property
     def n_patched(self):
-        """The number of rows that are others than those of the base."""
+        """Number of rows that differ from the base."""
         return self._patch.n_rows
 
     # Rows of the patch are numbered after those of the base.
@@ -1298,7 +1299,7 @@ cdef class PatchedRows(TrainedRows):
 
     @property
     def arrays(self):
-        """The arrays of a table without a patch, made anew."""
+        """Return the arrays of a table with its patch merged in."""
         patch = self._patch._arrays
         return replaced_rows(self._base.arrays, patch["keys"], patch["values"])
 
@@ -1342,7 +1343,7 @@ def _check_array(arrays, name, dtype, shape):
 
 
 def _check_layout(n_columns, arrays, dtype):
-    """Hold the arrays of dense or adaptive rows to their form; returns the number of rows."""
+    """Validate the arrays of dense or adaptive rows; return the number of rows."""
     keys = _read_only(arrays, "keys")
     values = _read_only(arrays, "values")
     n_rows = keys.size
@@ -1356,13 +1357,13 @@ def _check_layout(n_columns, arrays, dtype):
         _check_array(arrays, "values", dtype, (values.size,))
         # Not by differences, which wrap around.
         if starts[0] != 0 or starts[n_rows] != values.size or (starts[1:] < starts[:n_rows]).any():
-            raise ValueError("the cells of the weight rows do not follow each other")
+            raise ValueError("the offsets of the weight rows are not in ascending order")
         if values.size and int(columns.max()) >= n_columns:
             raise ValueError("a weight row has a cell beyond its last column")
         begins_row = np.zeros(values.size + 1, dtype=bool)
         begins_row[starts] = True
         if ((columns[1:] <= columns[: columns.size - 1]) & ~begins_row[1:columns.size]).any():
-            raise ValueError("the columns of a weight row do not rise")
+            raise ValueError("the columns of a weight row are not in ascending order")
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
     if values.size:

@@ -1,4 +1,4 @@
-"""Settings as frozen dataclasses, whose fields say their type, range, default and documentation.
+"""Settings as frozen dataclasses; fields declare type, range, default and documentation.
 
 A setting is one line: ``beam: int = setting(16, "How many states are kept.", minimum=1)``. All else
 follows from it: the checks, constructors (`from_settings`), headers of model files (`as_dict`,
@@ -46,55 +46,53 @@ _KEY: Final = "setting"
 
 
 def check_int(name: str, value: Any, minimum: int, maximum: int = MAX_INT) -> int:
-    """A whole number from `minimum` to `maximum`. Raises ValueError for anything else."""
+    """Return an integer from `minimum` to `maximum`; raise ValueError for anything else."""
     try:
         if isinstance(value, bool):
-            raise TypeError("a truth value")
+            raise TypeError("bool")
         number = int(index(value))
     except TypeError as error:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
+        raise ValueError(f"{name} must be an integer, got {value!r}") from error
     if not minimum <= number <= maximum:
-        raise ValueError(
-            f"{name} is {number}; it must be at least {minimum} and at most {maximum:,}"
-        )
+        raise ValueError(f"{name} must be at least {minimum} and at most {maximum:,}, got {number}")
     return number
 
 
 def check_float(
     name: str, value: Any, minimum: float, below: float = inf, *, above: bool = False
 ) -> float:
-    """A finite number of at least `minimum`, or above it, and below `below`.
+    """Return a finite float in [minimum, below), or in (minimum, below) if `above` is set.
 
     Raises ValueError for anything else.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{name} is {value!r}; it must be a number")
+        raise ValueError(f"{name} must be a number, got {value!r}")
     if value in (inf, -inf):
-        raise ValueError(f"{name} is {value}; it must be a finite number")
+        raise ValueError(f"{name} must be finite, got {value}")
     if not (minimum < value if above else minimum <= value) or not value < below:
         bound = "above" if above else "at least"
         limit = "" if below == inf else f" and below {below:,.12g}"
-        raise ValueError(f"{name} is {value}; it must be {bound} {minimum:g}{limit}")
+        raise ValueError(f"{name} must be {bound} {minimum:g}{limit}, got {value}")
     try:
         return float(value)
     except OverflowError as error:
-        raise ValueError(f"{name} is a number beyond all floats") from error
+        raise ValueError(f"{name} is too large for a float") from error
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
-    """Raise ValueError for a value that is none of the choices."""
+    """Raise ValueError if a value is not one of the choices."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {value!r}; choose from {', '.join(choices)}")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def check_strings(name: str, values: Any) -> tuple[str, ...]:
-    """A list of strings as a tuple. Raises ValueError for anything else, a string too."""
+    """Return a list of strings as a tuple; raise ValueError for anything else, or for one str."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} is {values!r:.60}; it must be a list of strings")
+        raise ValueError(f"{name} must be a list of strings, got {values!r:.60}")
     listed = tuple(values)
     if not all(isinstance(value, str) for value in listed):
-        raise ValueError(f"{name} is {values!r:.60}; it must be a list of strings")
+        raise ValueError(f"{name} must be a list of strings, got {values!r:.60}")
     return listed
 
 
@@ -103,7 +101,7 @@ def check_strings(name: str, values: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Setting:
-    """Range, documentation and use of a setting; its name, type and default are the field's.
+    """Metadata of a setting: range, documentation and use; the field has name, type and default.
 
     doc: one line. choices: of a string. minimum, maximum: of whole numbers, both allowed; of real
     numbers `minimum` is allowed unless `open_below`, and `below` is not.
@@ -160,7 +158,7 @@ class Settings:
     """
 
     WHAT: ClassVar[str] = "the model"
-    """Whose settings these are, for errors."""
+    """Name of the owner of the settings, for error messages."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -177,21 +175,21 @@ class Settings:
         self._check()
 
     def _check(self) -> None:
-        """Raise ValueError for settings that do not go together."""
+        """Raise ValueError for settings that contradict each other."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The settings by name, as msgpack and JSON can hold them; `from_dict` takes them back."""
+        """Return the settings by name, as values for msgpack and JSON; inverse of `from_dict`."""
         return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
-        """The settings that `as_dict` gave. Raises ValueError for anything else."""
+        """Make settings from the output of `as_dict`; raise ValueError for anything else."""
         names = [name for name, _ in described(cls)]
         if not isinstance(settings, Mapping) or set(settings) != set(names):
             given = settings if isinstance(settings, Mapping) else [settings]
             raise ValueError(
-                f"settings of {cls.WHAT} are {', '.join(sorted(names))}, "
-                f"not {', '.join(sorted(map(str, given)))}"
+                f"settings of {cls.WHAT} must be {', '.join(sorted(names))}, "
+                f"got {', '.join(sorted(map(str, given)))}"
             )
         return cls(
             **{
@@ -207,7 +205,7 @@ def _own_fields(cls: type) -> Iterable[Field[Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A value of a setting as msgpack, JSON and configs can hold it."""
+    """Convert the value of a setting to one for msgpack, JSON and configs."""
     if isinstance(value, tuple):
         return list(value)
     # Of a model within another, its settings.
@@ -217,7 +215,7 @@ def plain(value: Any) -> Any:
 
 
 def _described(cls: type[Any]) -> tuple[tuple[str, Setting], ...]:
-    """The settings of a class by name: its own first, then those of its bases from left to right.
+    """Return the settings of a class by name: its own, then those of its bases, left to right.
 
     One that is only given another default stands where it was first described.
     """
@@ -233,11 +231,11 @@ def _described(cls: type[Any]) -> tuple[tuple[str, Setting], ...]:
 _once: Any = cache
 described: Callable[[type[Settings]], tuple[tuple[str, Setting], ...]] = _once(_described)
 hints_of: Callable[[type[Settings]], dict[str, Any]] = _once(get_type_hints)
-"""The types of the settings of a class by name."""
+"""Return the types of the settings of a class by name."""
 
 
 def defaults_of(cls: type[Settings], *, in_config: bool = False) -> dict[str, Any]:
-    """The defaults of settings by name. in_config: of those of configs, as they are there."""
+    """Return the defaults of settings by name. in_config: only those of configs."""
     by_name = {each.name: each.default for each in fields(cls)}
     return {
         name: by_name[name]
@@ -249,17 +247,17 @@ def defaults_of(cls: type[Settings], *, in_config: bool = False) -> dict[str, An
 
 
 def members_of(hint: Any) -> tuple[Any, ...]:
-    """The types of a union, or the one type that there is."""
+    """Return the members of a union type, or the single type."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def literals_of(kinds: Iterable[Any]) -> list[str]:
-    """The strings that types name as choices."""
+    """Return the strings of the `Literal` types."""
     return [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
 
 
 def _checked(name: str, value: Any, hint: Any, about: Setting) -> Any:
-    """The value of a setting, in its own type. Raises ValueError if it is not of type or range."""
+    """Return the value of a setting in its type; raise ValueError for a wrong type or range."""
     kinds = members_of(hint)
     if value is None and NoneType in kinds:
         return None
@@ -302,12 +300,12 @@ def _checked_object(name: str, value: Any, kinds: tuple[Any, ...], about: Settin
         return value
     known = {bool: "true or false", str: "a string"}
     kinds_known = " or ".join(known.get(kind, kind.__name__) for kind in (*classes, *generic))
-    raise ValueError(f"{name} is {value!r:.60}; it must be {kinds_known}")
+    raise ValueError(f"{name} must be {kinds_known}, got {value!r:.60}")
 
 
 def _checked_ints(name: str, value: Any, about: Setting) -> tuple[int, ...]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise ValueError(f"{name} is {value!r:.60}; it must be a list of whole numbers")
+        raise ValueError(f"{name} must be a list of integers, got {value!r:.60}")
     return tuple(check_int(name, each, int(about.minimum), about.maximum) for each in value)
 
 
@@ -317,7 +315,7 @@ def _checked_ints(name: str, value: Any, about: Setting) -> tuple[int, ...]:
 def from_settings(
     settings: Callable[P, SettingsT],
 ) -> Callable[[Callable[[T, SettingsT], None]], Callable[Concatenate[T, P], None]]:
-    """Let a constructor that takes settings take their names and values as keywords instead.
+    """Make a constructor that takes a settings object take its fields as keyword arguments.
 
     settings: the class; type checkers see its keywords, and `inspect.signature` shows them.
     """
@@ -344,7 +342,7 @@ def from_settings(
 
 
 def attributes(cls: type[Settings]) -> Iterator[tuple[str, property]]:
-    """Properties for a class with the attribute `settings`, by which these are read and changed."""
+    """Add a property for each setting to a class with the attribute `settings`."""
     for name, about in described(cls):
         yield name, _attribute(name, about.doc)
 

@@ -1,1 +1,1 @@
-"""The official figures of each task."""
+"""Evaluation metrics of each task."""

@@ -1,4 +1,4 @@
-"""Scores of probabilities: how far they are from the shares of decisions that come true."""
+"""Calibration of probabilities: reliability table and expected calibration error."""
 
 from __future__ import annotations
 

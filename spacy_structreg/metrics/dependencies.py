@@ -70,7 +70,7 @@ def is_punctuation(word: str) -> bool:
 
 
 def _counts(word: str, tag: str, punctuation: AbstractSet[str] | None) -> bool:
-    """True if a word is none of punctuation."""
+    """Return True if a word is not punctuation."""
     return not is_punctuation(word) if punctuation is None else tag not in punctuation
 
 

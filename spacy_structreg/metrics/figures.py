@@ -69,7 +69,7 @@ class Figure(NamedTuple):
             return None
 
     def with_suffix(self, suffix: str, meaning: str) -> Figure:
-        """The same of other items. suffix: behind the key, and behind the names of all counts."""
+        """Return the figure for other items. suffix: appended to the key and all count names."""
 
         def renamed(names: str) -> str:
             return " - ".join(f"{name}{suffix}" for name in names.split(" - "))
@@ -155,12 +155,12 @@ class Scores:
         return {key: counts for key in keys if (counts := found[key]) is not None}
 
     def without(self, *keys: str) -> Scores:
-        """The same scores, without these figures."""
+        """Return the scores without these figures."""
         figures = tuple(figure for figure in self.table.figures if figure.key not in keys)
         return replace(self, table=replace(self.table, figures=figures))
 
     def without_counts(self, *names: str) -> Scores:
-        """The same scores, of which these counts are unknown."""
+        """Return the scores with these counts marked as unknown."""
         return replace(self, counts={k: v for k, v in self.counts.items() if k not in names})
 
 

@@ -149,7 +149,7 @@ def count_crossed(gold: Sequence[str], predicted: Sequence[str]) -> int:
 
 
 def paired(gold: Iterable[T], predicted: Iterable[S]) -> Iterator[tuple[T, S]]:
-    """Gold and predicted sentences side by side; ValueError when one of the two ends first."""
+    """Yield gold and predicted sentences in pairs; raise ValueError for unequal lengths."""
     for index, (wanted, found) in enumerate(zip_longest(gold, predicted)):
         if wanted is None or found is None:
             shorter = "gold" if wanted is None else "prediction"

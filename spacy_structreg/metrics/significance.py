@@ -55,7 +55,7 @@ def randomization_test(
     differ, and for fewer repetitions than 1.
     """
     if repetitions < 1:
-        raise ValueError(f"{repetitions} repetitions cannot be made; ask for 1 or more")
+        raise ValueError(f"repetitions must be at least 1, got {repetitions}")
     systems = list(first), list(second)
     n_sentences = len(systems[0])
     if len(systems[1]) != n_sentences:
@@ -99,6 +99,6 @@ def _differences(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Absolute differences of the F of totals; the last axis: gold + predicted, correct."""
+    """Absolute differences in F of totals; last axis: gold + predicted, correct."""
     scores = [2 * each[..., 1] / np.maximum(each[..., 0], 1) for each in (first, second)]
     return np.abs(scores[0] - scores[1])

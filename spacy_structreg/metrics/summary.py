@@ -31,7 +31,7 @@ def t_quantile(degrees: int) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """Of some numbers: how many, their mean, and what is known of its certainty.
+    """Number, mean, standard deviation and confidence interval of a sample.
 
     sd: the standard deviation of one of them (n - 1 in the denominator). half: half the length of
     the 95 % interval of the mean by Student's t. Both are None for a single number.

@@ -1,1 +1,1 @@
-"""The decoders; they see states, masks and scores, never a task."""
+"""Decoders: they work on states, masks and scores, and know no task."""

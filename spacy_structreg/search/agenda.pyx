@@ -59,9 +59,9 @@ cdef class Agenda(BufferOwner):
 
     def __init__(self, StateScorer scorer not None, width=16, bint merge=False, margin=None):
         if width is not None and not 1 <= width <= NO_LIMIT:
-            raise ValueError(f"a beam of width {width} cannot be; 1 is the least")
+            raise ValueError(f"beam must be at least 1, got {width}")
         if margin is not None and not margin >= 0:
-            raise ValueError(f"a margin of {margin} cannot be; 0 is the least")
+            raise ValueError(f"margin must be at least 0, got {margin}")
         self.scorer = scorer
         self.system = scorer.system
         self.width = NO_LIMIT if width is None else width
@@ -82,7 +82,7 @@ cdef class Agenda(BufferOwner):
         return self._states + item * self.system.state_size
 
     cdef int begin(self) except -1 nogil:
-        """Make the sentence that the system has loaded this agenda's, with its first item."""
+        """Start an agenda for the loaded sentence, with its first item."""
         cdef Py_ssize_t n_slots = self.system.n_slots()
         self._last_slot = n_slots - 1
         reserve(&self.buffers, self._heads, n_slots)
@@ -114,7 +114,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil:
-        """Make the best candidates of a slot items, best first; returns their number.
+        """Turn the best candidates of a slot into items, best first; return their number.
 
         They are the last of the items. The first slot holds the first item only. Where states do
         not compete, they all become items, in the order in which they came.
@@ -187,7 +187,7 @@ cdef class Agenda(BufferOwner):
         return n_kept
 
     cdef Py_ssize_t _keep_all(self, Py_ssize_t n) except -1 nogil:
-        """Make all candidates that have been gathered items; returns their number."""
+        """Turn all gathered candidates into items; return their number."""
         cdef Py_ssize_t i
         reserve(&self.buffers, self.items, self.n_items + n)
         reserve(&self.buffers, self._states, (self.n_items + n) * self.system.state_size)
@@ -197,7 +197,7 @@ cdef class Agenda(BufferOwner):
         return n
 
     cdef int _add_item(self, const Candidate* candidate) except -1 nogil:
-        """Make a candidate an item, for which there is room.
+        """Turn a candidate into an item; the caller has reserved space.
 
         If it lies on another item, its state has been written.
         """
@@ -229,7 +229,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil:
-        """True if an action is that of gold at the step after an item."""
+        """Return True if an action is the gold action after an item."""
         cdef int32_t step = self.items[item].step
         if self.known != NULL:
             if self._right_after != item:
@@ -242,7 +242,7 @@ cdef class Agenda(BufferOwner):
         return step < self.n_gold and self.gold[step] == action
 
     cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil:
-        """Note that the top of an item was put on the parent of a candidate too."""
+        """Record an item as a further parent of the stack below a candidate."""
         reserve(&self.buffers, self._links, self._n_links + 1)
         self._links[self._n_links] = Link(
             candidate.inside, candidate.parent, self.items[item].link
@@ -252,7 +252,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil:
-        """List the candidates of a slot in the order in which they came; returns their number.
+        """List the candidates of a slot in order of arrival; return their number.
 
         Their places are free for others from the next expansion on.
         """
@@ -293,7 +293,7 @@ cdef class Agenda(BufferOwner):
         return first.below < second.below
 
     cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil:
-        """Sort the best `most` candidates, best first; the others are dropped."""
+        """Sort the best `most` candidates, best first, and drop the others."""
         cdef Ranked* ranked = self._ranked
         cdef Ranked moved
         cdef Py_ssize_t n_sorted = 0
@@ -314,7 +314,7 @@ cdef class Agenda(BufferOwner):
             ranked[j] = moved
 
     cdef void _sift_down(self, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
-        """Restore the heap of candidates, whose best stands first, below one place."""
+        """Restore the max-heap of candidates below one index."""
         cdef Ranked* heap = self._ranked
         cdef Ranked moved = heap[place]
         cdef Py_ssize_t child
@@ -331,7 +331,7 @@ cdef class Agenda(BufferOwner):
         heap[place] = moved
 
     cdef Py_ssize_t _find_signature(self, uint64_t signature, Py_ssize_t room) noexcept nogil:
-        """The place of a signature that has been noted, or the empty place where it belongs."""
+        """Return the slot of a signature in the hash table, or the empty slot for it."""
         cdef Py_ssize_t place = <Py_ssize_t> (
             (signature * <uint64_t> 0x9E3779B97F4A7C15ULL) >> 32 & <uint64_t> (room - 1)
         )
@@ -340,7 +340,7 @@ cdef class Agenda(BufferOwner):
         return place
 
     cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
-        """Put what all legal actions of some items lead to into their slots."""
+        """Expand items: put the successors by all legal actions into their slots."""
         cdef Py_ssize_t n_actions = self.system.n_actions
         cdef Py_ssize_t n
         cdef Py_ssize_t i
@@ -403,7 +403,7 @@ cdef class Agenda(BufferOwner):
     cdef void _keep_best_of_kinds(
         self, Py_ssize_t item, uint8_t* mask, const double* scores
     ) noexcept nogil:
-        """Clear the flags of actions of the same item that are worse than another of their kind."""
+        """Clear the flags of actions that score below another of their kind on the same item."""
         cdef int best[MAX_KINDS]
         cdef double highest[MAX_KINDS]
         cdef double score
@@ -543,7 +543,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef int _begin_bounds(self, Py_ssize_t keep) except -1 nogil:
-        """Note no ranks yet, and from now on the best `keep` of a slot."""
+        """Forget all ranks; track the best `keep` ranks of each slot from now on."""
         cdef Py_ssize_t n_slots = self.system.n_slots()
         cdef Py_ssize_t row
         self._keep = keep
@@ -557,7 +557,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef Bounded* _bounded_of(self, Py_ssize_t slot) noexcept nogil:
-        """The ranks that are noted of a slot."""
+        """Return the tracked ranks of a slot."""
         # Slots that share a row forget each other, and so keep more for a while.
         cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
         if bounded.slot != slot:
@@ -567,7 +567,7 @@ cdef class Agenda(BufferOwner):
     cdef bint _may_stay(
         self, Py_ssize_t slot, double rank, const void* state, int action
     ) noexcept nogil:
-        """True if a candidate is not known to be worse than all that its slot keeps; notes it."""
+        """Return True if a candidate may be among the best of its slot, and track its rank."""
         cdef Bounded* bounded = self._bounded_of(slot)
         cdef Bound* bounds = self._bounds + (slot & (self._n_bounded - 1)) * self._keep
         cdef uint64_t signature = 0
@@ -692,7 +692,7 @@ cdef class Agenda(BufferOwner):
     cdef bint has_ended(
         self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
     ) noexcept nogil:
-        """True if the best `n_best` items of a slot are final, before the last slot."""
+        """Return True if the best `n_best` items of a slot are final although more slots follow."""
         cdef Py_ssize_t i
         if not self.system.slots.ends_early or count == 0:
             return False
@@ -702,7 +702,7 @@ cdef class Agenda(BufferOwner):
         return True
 
     cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil:
-        """Write the actions that lead to an item: as many as its step says."""
+        """Write the actions that lead to an item: one per step."""
         cdef Py_ssize_t step = self.items[item].step
         cdef Py_ssize_t n = 0
         cdef Py_ssize_t place

@@ -28,7 +28,7 @@ cdef double MOST = 10.0 ** MOST_EXPONENT
 
 
 cdef inline double product(const double* first, const double* second, Py_ssize_t n) noexcept nogil:
-    """The inner product, in four sums that do not wait for each other."""
+    """Inner product in four independent partial sums."""
     cdef double a = 0.0
     cdef double b = 0.0
     cdef double c = 0.0
@@ -77,7 +77,7 @@ cdef class SumProduct(BufferOwner):
         return 0
 
     cdef void bind(self, const double* transitions) noexcept nogil:
-        """Take these scores of pairs, of shape (n_labels, n_labels), which must stay there."""
+        """Use these pair scores of shape (n_labels, n_labels), which must outlive the object."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* bounds = self.graph.first_predecessor
         cdef const int32_t* predecessors = self.graph.predecessors
@@ -119,7 +119,7 @@ cdef class SumProduct(BufferOwner):
         return 0
 
     cdef const double* _factors_to(self, Py_ssize_t position) noexcept nogil:
-        """The factors of the pairs whose second label stands at a position."""
+        """Return the factors of the pairs whose second label is at a position."""
         if self._edges == NULL:
             return self._factors
         return self.pairs + (position - 1) * self.graph.n_labels * self.graph.n_labels
@@ -155,7 +155,7 @@ cdef class SumProduct(BufferOwner):
         return scale
 
     cdef bint _by_products(self, const double* emissions, Py_ssize_t n, bint keep) noexcept nogil:
-        """`solve` by sums of products; false if they cannot be trusted."""
+        """`solve` by scaled sums of products; return False on under- or overflow."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const double* factors
         cdef double* prefix = self._forward_sums
@@ -262,7 +262,7 @@ cdef class SumProduct(BufferOwner):
     cdef void _by_logarithms(
         self, const double* emissions, Py_ssize_t n, bint keep
     ) noexcept nogil:
-        """`solve` in logarithms: slower, and right for scores of any size."""
+        """`solve` in log space: slower, for scores of any magnitude."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* bounds = self.graph.first_predecessor
         cdef const int32_t* predecessors = self.graph.predecessors

@@ -246,7 +246,7 @@ cdef class StateScorer(BufferOwner):
         return StateScorer, (self.system, templates, self.tables, self.memo)
 
     cdef void clear_memo(self) noexcept nogil:
-        """Empty the memo: the sentence or the weights are no longer the same."""
+        """Clear the memo, as after a change of sentence or weights."""
         self._age += 1
         self._n_entries = 0
         self._n_vector_cells = 0
@@ -338,7 +338,7 @@ cdef class StateScorer(BufferOwner):
         return 0
 
     cdef void _find_shared(self, Py_ssize_t n, const uint8_t* masks) noexcept nogil:
-        """Find the events and anchors that states share: `_shared_events`, `_shared_anchors`."""
+        """Set `_shared_events` and `_shared_anchors`, which all states share."""
         cdef const int* columns = NULL
         cdef const int* others
         cdef Py_ssize_t s
@@ -365,13 +365,13 @@ cdef class StateScorer(BufferOwner):
     cdef int prefill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks
     ) except -1 nogil:
-        """Have at hand what follows from the places of `n` states, for states that come later."""
+        """Compute in advance the vectors that depend on the positions of `n` states."""
         return self._fill_memo(states, n, masks, True)
 
     cdef int _fill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks, bint places_only
     ) except -1 nogil:
-        """See to the vectors of `n` states."""
+        """Compute or look up the vectors of `n` states."""
         cdef const char* state = <const char*> states
         cdef uint64_t events
         cdef uint64_t met = 0
@@ -426,7 +426,7 @@ cdef class StateScorer(BufferOwner):
     cdef int _score_event(
         self, const char* states, Py_ssize_t n, int event, bint places_only
     ) except -1 nogil:
-        """See to the vectors of all groups of one event, remembered or computed."""
+        """Compute or look up the vectors of all groups of one event."""
         cdef const char* state
         cdef const uint64_t* anchors
         cdef int64_t* places
@@ -494,7 +494,7 @@ cdef class StateScorer(BufferOwner):
         return 0
 
     cdef bint _is_known(self, uint64_t signature, int64_t* vector) noexcept nogil:
-        """True if the memo knows the vector of a group, which is written then."""
+        """Copy the vector of a group from the memo; return False if it is not there."""
         cdef const MemoEntry* entry = self._entry_of(signature)
         if entry.age != self._age:
             return False
@@ -503,7 +503,7 @@ cdef class StateScorer(BufferOwner):
         return True
 
     cdef int64_t _new_entry(self, int g, uint64_t signature) except -1 nogil:
-        """A vector of zeros for a group, of which the memo knows from now on."""
+        """Add a zero vector for a group to the memo and return it."""
         cdef int64_t vector = self._new_vector(self._widths[self._groups[g].event])
         cdef MemoEntry* entry
         if self.memo:
@@ -519,7 +519,7 @@ cdef class StateScorer(BufferOwner):
     cdef int _add_job(
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
     ) except -1 nogil:
-        """Take note of a group whose scores a state needs: in `vector`, or added to `total`.
+        """Queue a group whose scores a state needs: in `vector`, or added to `total`.
 
         If both are `NOWHERE`, its only row is needed.
         """
@@ -557,7 +557,7 @@ cdef class StateScorer(BufferOwner):
         return 0
 
     cdef int _do_jobs(self, int event) except -1 nogil:
-        """Do what `_add_job` took note of; the rows of all jobs wait for memory together."""
+        """Run the jobs queued by `_add_job`; the rows of all are prefetched together."""
         cdef void* table = self._tables[event]
         cdef Job* job
         cdef const double* source
@@ -610,7 +610,7 @@ cdef class StateScorer(BufferOwner):
         return 0
 
     cdef int _find_rows(self, int event) except -1 nogil:
-        """Find the rows of all keys; many are those of keys that were looked up not long ago."""
+        """Find the rows of all keys through a cache of recent look-ups."""
         cdef void* table = self._tables[event]
         cdef int number = self._table_numbers[event]
         cdef FoundRow* found
@@ -651,7 +651,7 @@ cdef class StateScorer(BufferOwner):
         return signature ^ (signature >> 32)
 
     cdef int _make_cache(self) except -1 nogil:
-        """Make room for the cache, which is filled as texts come."""
+        """Allocate the look-up cache."""
         cdef Py_ssize_t slots = CACHE_BYTES // (self._cache_width * sizeof(double))
         self._cache_slots = 1
         while self._cache_slots * 2 <= slots:
@@ -661,7 +661,7 @@ cdef class StateScorer(BufferOwner):
         return 0
 
     cdef int64_t _new_vector(self, int width) except -1 nogil:
-        """The place of a vector of zeros."""
+        """Return the index of a new zero vector."""
         cdef int64_t place = self._n_vector_cells
         reserve(&self.buffers, self._vectors, place + width)
         memset(self._vectors + place, 0, width * sizeof(double))
@@ -669,7 +669,7 @@ cdef class StateScorer(BufferOwner):
         return place
 
     cdef MemoEntry* _entry_of(self, uint64_t signature) noexcept nogil:
-        """The entry of a signature, or the empty place where it belongs."""
+        """Return the entry of a signature in the hash table, or the empty slot for it."""
         cdef Py_ssize_t place = <Py_ssize_t> (signature & <uint64_t> (self._memo_slots - 1))
         while (
             self._entries[place].age == self._age
@@ -679,7 +679,7 @@ cdef class StateScorer(BufferOwner):
         return &self._entries[place]
 
     cdef int _grow_memo(self) except -1 nogil:
-        """Double the memo; all that it holds stays."""
+        """Double the capacity of the memo."""
         cdef MemoEntry* before = self._entries
         cdef Py_ssize_t n = self._memo_slots
         cdef Py_ssize_t i
@@ -763,20 +763,20 @@ cdef class StateScorer(BufferOwner):
     # For trainers, whose tables are `TrainingRows` ------------------------------------------------
 
     cdef void begin_training(self, uint64_t threshold) noexcept nogil:
-        """Let rows be caught up before they are read. threshold: of draws that drop a weight."""
+        """Apply pending penalties before reading rows. threshold: of draws that drop a weight."""
         self._training = True
         self._threshold = threshold
 
     cdef void set_time(self, int64_t time) noexcept nogil:
-        """Let rows be read as they are at a time from now on."""
+        """Set the time at which rows are read."""
         self._time = time
 
     cdef void set_draw(self, uint64_t draw) noexcept nogil:
-        """Let another draw say which weights are dropped."""
+        """Set the seed that decides which weights are dropped."""
         self._draw = draw
 
     cdef int _features_of(self, const void* state, int event) except -1 nogil:
-        """Let the keys be those of all features that an event has in a state."""
+        """Set `_keys` to the features of an event in a state."""
         cdef int g
         self._n_keys = 0
         for g in range(self._first_group[event], self._first_group[event + 1]):

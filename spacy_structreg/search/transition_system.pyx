@@ -1,4 +1,4 @@
-"""The contract between the agenda and a task: what a state is and what may be done in it.
+"""Interface of a task for the agenda: its states and their legal actions.
 
 A *state* is a block of `state_size` bytes without pointers into itself. A task declares
 
@@ -36,7 +36,7 @@ cdef class TransitionSystem(BufferOwner):
         self.slots.ranking_action = -1
 
     cdef int fire_events(self, list of_actions) except -1:
-        """Take note of the events of each action, in pairs of its name and the column.
+        """Register the events of each action, as pairs of name and column.
 
         `events` is known before, and so is `variants`: of each table that several events share, a
         dictionary of their names, and of the atoms that each of them reads in place of those that
@@ -56,14 +56,14 @@ cdef class TransitionSystem(BufferOwner):
         for action, events in enumerate(of_actions):
             for name, column in events:
                 if not 0 <= column < self.events[name]:
-                    raise ValueError(f"the event {name!r} has no column {column}")
+                    raise ValueError(f"column {column} of the event {name!r} is out of range")
                 self.fired[n] = FiredEvent(names.index(name), column)
                 n += 1
             self.first_fired[action + 1] = n
         return 0
 
     cdef int sort_actions(self, list kinds, bint compete=False) except -1:
-        """Say which actions lead to states that look alike, of whatever state: those of one kind.
+        """Set the kind of each action; actions of one kind lead to states with equal features.
 
         kinds: of each action, below `MAX_KINDS`; -1 for an action that is like no other. Merging
         then looks at the best of each kind only. compete: let the search do so without merging as
@@ -73,7 +73,7 @@ cdef class TransitionSystem(BufferOwner):
         reserve_zeros(&self.buffers, self.kinds, self.n_actions)
         for action, kind in enumerate(kinds):
             if not -1 <= kind < MAX_KINDS:
-                raise ValueError(f"there cannot be {kind + 1} kinds of actions")
+                raise ValueError(f"too many kinds of actions: {kind + 1}")
             self.kinds[action] = kind
         self.n_kinds = max(kinds) + 1
         self.kinds_compete = compete
@@ -92,7 +92,7 @@ cdef class TransitionSystem(BufferOwner):
         return 0
 
     cdef void constrain(self, const void* known) noexcept nogil:
-        """Let `legal` have only what goes with what is known of the sentence; NULL: lift that.
+        """Restrict `legal` to actions consistent with a partial annotation; NULL lifts that.
 
         known: as the task has compiled it. Loading another part lifts it, too.
         """
@@ -101,7 +101,7 @@ cdef class TransitionSystem(BufferOwner):
         self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
         Py_ssize_t count,
     ) except -1 nogil:
-        """Learn whatever the system itself learns of a training sentence, if it does.
+        """Update statistics of the system from a training sentence, if it has any.
 
         Called before a part of it is loaded to be decoded: `count` positions from `begin` on.
         actions: of gold, the first of the sentence first. known: NULL, or what is known of the
@@ -110,7 +110,7 @@ cdef class TransitionSystem(BufferOwner):
         return 0
 
     cdef int unload(self) except -1 nogil:
-        """Load an empty sentence, so that nothing is read any more of what others own.
+        """Unload the sentence: drop all pointers to memory of others.
 
         Whoever has loaded a sentence calls it before anything of it may go.
         """
@@ -121,7 +121,7 @@ cdef class TransitionSystem(BufferOwner):
         return 0
 
     cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
-        """See to it that `apply` can write `n` more states.
+        """Reserve memory for `n` more states written by `apply`.
 
         For systems whose states share what they have in common outside of their blocks.
         """
@@ -131,7 +131,7 @@ cdef class TransitionSystem(BufferOwner):
         """Write the state before the first action."""
 
     cdef bint is_final(self, const void* state) noexcept nogil:
-        """True if nothing is left to do.
+        """Return True for a final state.
 
         If slots end early, states of one slot may have different numbers of actions before them:
         one that is final takes an action that fires no event and changes nothing, to the next slot,
@@ -140,21 +140,21 @@ cdef class TransitionSystem(BufferOwner):
         return True
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
-        """Say of every action whether it may be taken; all flags are 0 before."""
+        """Set the flag of each legal action; all flags are 0 on entry."""
 
     cdef int only_action(self, const void* state) noexcept nogil:
-        """The only legal action, if that is known sooner than by `legal`; else -1."""
+        """Return the only legal action if it can be found faster than by `legal`, else -1."""
         return -1
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         """Write the state that a legal action leads to."""
 
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
-        """The slot of the state that an action leads to, if slots are not in step."""
+        """Return the slot of the successor, if slots differ from steps."""
         return 0
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
-        """A hash of all that later scores can see of the state that an action leads to."""
+        """Return a hash of the successor's properties that later scores depend on."""
         return 0
 
     cdef uint64_t apply_on(

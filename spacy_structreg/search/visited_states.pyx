@@ -1,4 +1,4 @@
-"""The states on the way of a derivation, for looking at what a model does.
+"""States of a derivation, for inspection and explanations.
 
 Nothing here is fast, and nothing is shared with the scorer: what is found goes by the contract of
 `search.transition_system` alone.

@@ -215,7 +215,7 @@ cdef class LabelGraph(BufferOwner):
         return LabelGraph, (self.legal, self.starts, self.ends, self.by_blocks)
 
     cdef int _find_blocks(self) except -1:
-        """Part the labels into hubs, which share all their predecessors, and runs."""
+        """Split the labels into hubs, which share all their predecessors, and runs."""
         cdef int32_t* bounds = self.first_predecessor
         cdef Run* run
         cdef Hub* hub
@@ -261,7 +261,7 @@ cdef class LabelGraph(BufferOwner):
         return 0
 
     cdef int _pad_predecessors(self) except -1:
-        """Lay out the predecessors of few labels in rows of one length, if every label has any."""
+        """Store the predecessors of few labels as a dense table, if every label has some."""
         cdef const int32_t* bounds = self.first_predecessor
         cdef Py_ssize_t widest = 0
         cdef Py_ssize_t y
@@ -344,7 +344,7 @@ cdef class Transitions(BufferOwner):
         raise TypeError("transitions belong to a decoder and cannot be pickled alone")
 
     cdef void bind(self, const double* scores) noexcept nogil:
-        """Take these scores, of shape (n_labels, n_labels), which must stay where they are."""
+        """Use these scores of shape (n_labels, n_labels), which must outlive the object."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* origins
         cdef const Run* run
@@ -368,7 +368,7 @@ cdef class Transitions(BufferOwner):
                 self._bound(hub, j)
 
     cdef void refresh(self, Py_ssize_t label) noexcept nogil:
-        """Note that the scores from one label to its successors have changed."""
+        """Refresh the layout after the scores from one label have changed."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* origins
         cdef const Run* run
@@ -582,7 +582,7 @@ cdef class Viterbi(BufferOwner):
         return 0
 
     cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil:
-        """The further scores of the pairs whose second label stands at a position; or NULL."""
+        """Return the edge scores of the pairs whose second label is at a position, or NULL."""
         if self.edges == NULL:
             return NULL
         return self.edges + (
@@ -590,7 +590,7 @@ cdef class Viterbi(BufferOwner):
         )
 
     cdef bint _has_pointers(self) noexcept nogil:
-        """True if the sequence that begins is to have back pointers."""
+        """Return True if back pointers are kept for the new sequence."""
         return self.edges != NULL and self.graph.n_labels <= MOST_TRACED
 
     cdef int advance(
@@ -685,7 +685,7 @@ cdef class Viterbi(BufferOwner):
         return column if self.lattice == NULL else self.lattice.positions[column]
 
     cdef double step_score(self, Py_ssize_t b) noexcept nogil:
-        """The lattice's own score of the step from column `before[b]`."""
+        """Return the lattice's score of the step from column `before[b]`."""
         return 0.0 if self.lattice.scores == NULL else self.lattice.scores[b]
 
     cdef double last_score(self, Py_ssize_t column) noexcept nogil:
@@ -756,7 +756,7 @@ cdef class Viterbi(BufferOwner):
         )
 
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil:
-        """Write the part of the path on which all paths over the first `n` positions agree.
+        """Write the common prefix of all best paths over the first `n` positions.
 
         The scores of that part are forgotten; sequences of any length then fit into little memory,
         because paths agree but for their last few positions. If they do not, it is tried again when
@@ -852,7 +852,7 @@ cdef class Viterbi(BufferOwner):
 
 
 cdef inline bint _is_lower(int32_t one, int32_t other, int32_t n_labels) noexcept nogil:
-    """True if a cell has a lower label than another, or the same and a lower column."""
+    """Order of cells: by label, then by column."""
     if one % n_labels != other % n_labels:
         return one % n_labels < other % n_labels
     return one < other
@@ -1011,7 +1011,7 @@ cdef class NBestViterbi(BufferOwner):
         return score if edges == NULL else score + edges[place]
 
     cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil:
-        """Make room for `n` candidates in all."""
+        """Reserve memory for `n` candidates in all."""
         cdef Py_ssize_t first = self._n_candidates
         cdef uint32_t room = n + node.n // 2
         if n <= node.room:
@@ -1048,7 +1048,7 @@ cdef class NBestViterbi(BufferOwner):
         return True
 
     cdef bint _find_next(self) except -1 nogil:
-        """Find one more path over the whole sequence; false if there is none."""
+        """Find the next best path; return False if there is none."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef int32_t* chain = self._chain
         cdef Py_ssize_t position = self._n
@@ -1128,7 +1128,7 @@ cdef class Columns:
                 (position == 0) != (not others) or position < max(positions[:c], default=0)
                 or any([not 0 <= b < c or positions[b] != position - 1 for b in others])
             ):
-                raise ValueError(f"the columns of a lattice do not follow each other: {c}")
+                raise ValueError(f"predecessors of lattice column {c} must be earlier columns")
         self._positions = np.array([*positions, 0], dtype=np.int32)
         self._first = np.cumsum([0, *map(len, before)], dtype=np.int32)
         self._before = np.array([*sum(before, []), 0], dtype=np.int32)
@@ -1148,22 +1148,22 @@ def check_scores(
     transitions = np.ascontiguousarray(transitions, dtype=np.float64)
     if emissions.ndim != 2 or emissions.shape[1] != graph.n_labels:
         raise ValueError(
-            f"emissions need the shape (n, {graph.n_labels}), not {emissions.shape}"
+            f"emissions must have the shape (n, {graph.n_labels}), got {emissions.shape}"
         )
     if transitions.shape != (graph.n_labels, graph.n_labels):
         raise ValueError(
-            f"transitions need the shape {(graph.n_labels, graph.n_labels)}, "
-            f"not {transitions.shape}"
+            f"transitions must have the shape {(graph.n_labels, graph.n_labels)}, "
+            f"got {transitions.shape}"
         )
     pairs = (max(0, len(emissions) - 1), graph.n_labels, graph.n_labels)
     given = edges is not None
     edges = np.ascontiguousarray(edges if given else np.zeros((0, 1, 1)), dtype=np.float64)
     if given and edges.shape != pairs:
-        raise ValueError(f"edges need the shape {pairs}, not {edges.shape}")
+        raise ValueError(f"edges must have the shape {pairs}, got {edges.shape}")
     for scores in (emissions, transitions, edges):
         # Not a number fails the comparison too; larger ones might overflow when added up.
         if not (np.abs(scores) <= 1e100).all():
-            raise ValueError("a score is not a finite number between -1e100 and 1e100")
+            raise ValueError("scores must be finite and between -1e100 and 1e100")
     rows = len(emissions)
     if columns is not None:
         rows = columns.lattice.n
@@ -1174,7 +1174,7 @@ def check_scores(
     if mask is not None:
         mask = np.ascontiguousarray(mask, dtype=bool).view(np.uint8)
         if mask.shape != (rows, graph.n_labels):
-            raise ValueError(f"a mask needs the shape {(rows, graph.n_labels)}, not {mask.shape}")
+            raise ValueError(f"mask must have the shape {(rows, graph.n_labels)}, got {mask.shape}")
     return emissions, transitions, mask, edges
 
 
@@ -1251,7 +1251,7 @@ def viterbi_nbest(
     cdef NBestViterbi decoder = NBestViterbi(graph)
     cdef uint16_t[::1] labels
     if k < 1:
-        raise ValueError(f"at least one path must be asked for, not {k}")
+        raise ValueError(f"k must be at least 1, got {k}")
     if n == 0:
         return [(0.0, np.zeros(0, dtype=np.uint16))]
     if mask is not None:

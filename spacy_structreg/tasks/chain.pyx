@@ -30,7 +30,7 @@ from spacy_structreg.features.templates import MAX_ATOMS
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
 LISTS = ("label", "edge")
-"""The names of the lists that a model may have."""
+"""Names of the feature lists that a model may have."""
 
 cdef enum:
     # Positions scored at a time: few enough that keys, rows and scores stay in the cache.
@@ -280,7 +280,7 @@ cdef class ChainFeatures(BufferOwner):
         self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
         double* scores,
     ) noexcept nogil:
-        """Add what listed features of positions `begin` to `begin` + `count` say of labels.
+        """Add the scores of list features at positions `begin` to `begin` + `count`.
 
         listed: of the whole sequence. scores: of shape (count, n_labels).
         """
@@ -406,11 +406,11 @@ cdef class ChainFeatures(BufferOwner):
                 f"of {n} positions with {self.reach} more on both sides"
             )
         if len(learner.tables) != self.n_shapes + self.n_lists:
-            raise ValueError("the learner belongs to other features")
+            raise ValueError("the learner was made for other features")
         if learner.is_copy:
-            raise ValueError("a copy of a learner gets no new rows; compile for the original")
+            raise ValueError("a copied learner cannot add features; compile with the original")
         if labeled and n and labels.max() >= self.n_labels:
-            raise ValueError(f"label {labels.max()} does not exist")
+            raise ValueError(f"label {labels.max()} is out of range")
         if len(lists) != self.n_given:
             raise ValueError(
                 f"{len(lists)} lists of features do not fit {self.lists[:self.n_given]}"
@@ -454,7 +454,7 @@ cdef class ChainFeatures(BufferOwner):
 
 
 def _gold_of_mask(allowed, Py_ssize_t n_labels):
-    """Gold labels by a mask, and the mask, uint8, if they are not all that it leaves."""
+    """Gold labels from a mask, and the mask as uint8 if it leaves a choice."""
     allowed = np.ascontiguousarray(allowed, dtype=np.uint8)
     if allowed.shape[1] != n_labels or not allowed.any(axis=1).all():
         raise ValueError(f"a mask of shape {allowed.shape} leaves a position without a label")
@@ -462,7 +462,7 @@ def _gold_of_mask(allowed, Py_ssize_t n_labels):
 
 
 def checked_list(listed, Py_ssize_t n):
-    """A list of features of `n` positions as `ChainFeatures.compile` wants it, as arrays.
+    """Convert a list of features of `n` positions to the arrays of `ChainFeatures.compile`.
 
     Raises ValueError if it is none.
     """
@@ -477,7 +477,7 @@ def checked_list(listed, Py_ssize_t n):
     if values is not None:
         values = np.ascontiguousarray(values, dtype=np.float64)
         if values.shape != keys.shape or not (np.abs(values) <= 1e30).all():
-            raise ValueError("a value of a feature is not a finite number, or too large")
+            raise ValueError("feature values must be finite and not too large")
     return starts, keys, values
 
 
@@ -494,7 +494,7 @@ cdef class CompiledChain(BufferOwner):
 
     @staticmethod
     cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labeled, object numbering):
-        """A sequence of `n` positions, whose labels and rows are still to be filled in."""
+        """Allocate a sequence of `n` positions; the caller fills in labels and rows."""
         cdef CompiledChain chain = CompiledChain.__new__(CompiledChain)
         if labeled:
             reserve(&chain.buffers, chain.data.labels, n)
@@ -506,7 +506,7 @@ cdef class CompiledChain(BufferOwner):
     cdef int take_list(
         self, int number, starts, keys, values, TrainingRows table
     ) except -1:
-        """Take a list of features whose rows are in `table`; `checked_list` made the arrays."""
+        """Set a list of features whose rows are in `table`, from the arrays of `checked_list`."""
         cdef Listed* listed = &self.data.lists[number]
         cdef const int64_t[::1] start_view = starts
         cdef const uint64_t[::1] key_view = keys
@@ -558,7 +558,7 @@ cdef class ChainDecoder(BufferOwner):
         cdef TrainedRows table
         cdef Py_ssize_t i
         if self._tables != NULL:
-            raise TypeError("a decoder cannot be made anew")
+            raise TypeError("a decoder cannot be initialized twice")
         self.features = features
         self.graph = graph
         self.tables = tuple(tables)
@@ -566,7 +566,7 @@ cdef class ChainDecoder(BufferOwner):
         if tuple([t.n_columns for t in self.tables]) != features.widths:
             raise ValueError("the weight rows of the model do not fit its templates")
         if graph.n_labels != features.n_labels:
-            raise ValueError("the graph of labels belongs to other features")
+            raise ValueError("the label graph was made for other features")
         reserve(&self.buffers, self._tables, len(self.tables))
         reserve(&self.buffers, self.transitions, features.n_labels * features.n_labels)
         for i in range(len(self.tables)):
@@ -578,7 +578,7 @@ cdef class ChainDecoder(BufferOwner):
             if table.adaptive and not isinstance(table, FrozenRows):
                 raise ValueError("the tag bigram needs dense rows")
             if table.key_limit > features.n_pair_rows:
-                raise ValueError("the tag bigram has a row that belongs to no label")
+                raise ValueError("the tag bigram has a row beyond its labels")
             weights = [table.weights(key) for key in range(features.n_pair_rows)]
             for i, weight in enumerate(np.concatenate(weights)):
                 self.transitions[i] = weight
@@ -587,7 +587,7 @@ cdef class ChainDecoder(BufferOwner):
         self._find_terms()
 
     cdef int _find_terms(self) except -1:
-        """Find what scores are sums of: parts of dense frozen rows, of four labels."""
+        """Collect the parts of dense frozen rows, four labels each, that scores sum."""
         cdef FrozenRows table
         cdef ShapeSpec* spec
         cdef Term* term
@@ -624,7 +624,7 @@ cdef class ChainDecoder(BufferOwner):
         return ChainDecoder, (self.features, self.graph, self.tables)
 
     cdef uint64_t* symbols_for(self, Py_ssize_t n) except NULL nogil:
-        """Room for the streams of a sequence: returns position 0 of the first one.
+        """Reserve memory for the streams of a sequence; return position 0 of the first one.
 
         The task fills in `n` symbols and `reach` of padding on both sides, for every stream;
         streams lie `stride` apart.
@@ -634,7 +634,7 @@ cdef class ChainDecoder(BufferOwner):
         return self._symbols + self.features.reach
 
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil:
-        """Room for a mask of `n` positions, or columns, and all labels, which the task fills in."""
+        """Reserve a mask of `n` positions, or columns, by labels, which the task fills in."""
         reserve(&self.buffers, self._mask, n * self.features.n_labels + 1)
         return self._mask
 
@@ -642,7 +642,7 @@ cdef class ChainDecoder(BufferOwner):
         self, int number, Py_ssize_t n, const int64_t* starts, const uint64_t* keys,
         const double* values,
     ) except -1 nogil:
-        """Take the list of that number of a sequence of `n` positions; values may be NULL.
+        """Set one list of features of a sequence of `n` positions; values may be NULL.
 
         Every list must be taken before a sequence is scored.
         """
@@ -704,7 +704,7 @@ cdef class ChainDecoder(BufferOwner):
         return scores
 
     cdef const double* all_edges(self, Py_ssize_t n, Py_ssize_t n_tables) except? NULL nogil:
-        """Score all pairs of labels of the sequence at hand; NULL if no feature does.
+        """Score all pairs of labels of the current sequence; NULL without edge features.
 
         n_tables: as for `ChainFeatures.check_pairs`, which raises.
         """
@@ -714,11 +714,11 @@ cdef class ChainDecoder(BufferOwner):
         return self._score_pairs(0, n)
 
     cdef Py_ssize_t capacity_of_pairs(self) noexcept nogil:
-        """For how many positions of four labels each there is room for the scores of all pairs."""
+        """Capacity for pair scores, in positions of four labels each."""
         return capacity_of(self._edges) // 16
 
     cdef int score_edges(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
-        """Let `viterbi` have the scores of pairs to `count` > 0 positions from `first` on.
+        """Pass the pair scores of `count` > 0 positions from `first` on to `viterbi`.
 
         For models with edge features.
         """
@@ -730,7 +730,7 @@ cdef class ChainDecoder(BufferOwner):
     cdef const double* _score_pairs(
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil:
-        """As `ChainFeatures.edges`, for the sequence at hand; count > 0."""
+        """`ChainFeatures.edges` for the current sequence; count > 0."""
         cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
         reserve(&self.buffers, self._edges, (count - 1) * n_pairs + 1)
         if self.features.n_edges:
@@ -742,7 +742,7 @@ cdef class ChainDecoder(BufferOwner):
         return self._edges
 
     cdef int _find_edges(self, Py_ssize_t begin, Py_ssize_t count) except -1 nogil:
-        """Find the rows of the n-grams of edges of some positions, as if there were no others."""
+        """Find the rows of the edge n-grams of some positions only."""
         cdef Listed* listed = &self._lists[self.features.edge_list]
         cdef void* table = self._tables[self.features.n_shapes + self.features.edge_list]
         reserve(&self.buffers, self._edge_keys, count * (self.features.n_edges + 1))
@@ -782,7 +782,7 @@ cdef class ChainDecoder(BufferOwner):
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
     ) except -1 nogil:
-        """As `Viterbi.advance`, by which it is done, with edges of a few positions at a time."""
+        """`Viterbi.advance` with edges of a few positions at a time."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t end = first + count
         self.viterbi.edges = NULL
@@ -798,7 +798,7 @@ cdef class ChainDecoder(BufferOwner):
         return 0
 
     cdef int _walk(self, Py_ssize_t n) except -1 nogil:
-        """As `Viterbi.walk`, for all columns, with edges of a few positions at a time."""
+        """`Viterbi.walk` for all columns, with edges of a few positions at a time."""
         cdef const double* scores = self.emissions(0, n)
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t last

@@ -31,7 +31,7 @@ VALUES: Final[Mapping[Values, Callable[[int], float]]] = {
     "counts": float,
     "log": lambda count: 1.0 + math.log(count),
 }
-"""The value of an n-gram by the number of times that it stands in a text."""
+"""Feature value of an n-gram by its count in a text."""
 
 
 class WordBag:
@@ -78,7 +78,7 @@ class WordBag:
     def see(
         self, items: Sequence[Sequence[str]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """The features of texts, each the words of one position; as `TokenFeatures.see`.
+        """Compute the features of texts, each the words of one position, as `TokenFeatures.see`.
 
         A key is the MurmurHash64A of a name. Raises ValueError for words that UTF-8 cannot encode.
         """
@@ -86,7 +86,7 @@ class WordBag:
         return symbols, (feature_list(map(self.features, items)),)
 
     def named_lists(self, items: Sequence[Sequence[str]]) -> list[list[list[tuple[str, str, str]]]]:
-        """The features to which `see` gives keys, as `tasks.tokens.TokenFeatures.named_lists`."""
+        """Return the named features that `see` hashes, as `TokenFeatures.named_lists`."""
         return [
             [
                 [

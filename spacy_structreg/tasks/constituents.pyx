@@ -131,7 +131,7 @@ CONSTITUENT_EVENTS = ("action",)
 
 
 cdef inline int bracket_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
-    """Kind of the bracket that a word is, negative for a right one; 0 for others."""
+    """Bracket kind of a word, negative for a right bracket; 0 for other words."""
     if n == 1:
         if word[0] in (0x28, 0xFF08):
             return 1
@@ -185,7 +185,7 @@ cdef inline int bracket_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline int separator_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
-    """Number of the separator that a word is; -1 for others."""
+    """Separator number of a word; -1 for other words."""
     if n != 1:
         return -1
     if word[0] in (0x2C, 0xFF0C):
@@ -209,12 +209,12 @@ cdef inline uint64_t size_of(int32_t n) noexcept nogil:
 
 
 cdef inline Py_ssize_t most_steps(Py_ssize_t n_words, int max_unaries) noexcept nogil:
-    """Most actions that so many words take: each node may bear unary phrases."""
+    """Maximum number of actions for so many words, unary phrases included."""
     return (2 * n_words - 1) * (1 + max_unaries) + 1 if n_words else 0
 
 
 cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept nogil:
-    """True if a span overlaps the words from `begin` to before `end` in part."""
+    """Return True if a span crosses the words from `begin` to before `end`."""
     return (
         (span.begin < begin and begin < span.end and span.end < end)
         or (begin < span.begin and span.begin < end and end < span.end)
@@ -238,13 +238,13 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self._number = {label: i for i, label in enumerate(self.labels)}
         if self._n_labels > MAX_LABELS:
             raise ValueError(
-                f"there cannot be {self._n_labels:,} labels of phrases; {MAX_LABELS:,} is the limit"
+                f"expected at most {MAX_LABELS:,} phrase labels, got {self._n_labels:,}"
             )
         if len(self._number) < self._n_labels:
-            raise ValueError("some labels are there twice")
+            raise ValueError("duplicate labels")
         if not 1 <= max_unaries <= MAX_UNARIES:
             raise ValueError(
-                f"{max_unaries} unary phrases on one another cannot be; 1 to {MAX_UNARIES} can"
+                f"max_unaries must be at least 1 and at most {MAX_UNARIES}, got {max_unaries}"
             )
         self.words = words
         self.max_unaries = max_unaries
@@ -268,7 +268,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         )
 
     cdef int _set_heads(self) except -1:
-        """Lay out which phrases a child may be the head of."""
+        """Build the table of the phrases that a child may head."""
         cdef Py_ssize_t n = self._n_labels
         cdef Py_ssize_t column
         # A tag may be called like a label.
@@ -276,8 +276,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         rows = {tag: n + i for i, (_, tag) in enumerate(tags)}
         if (n + len(tags) + 1) * n > MOST_HEADS:
             raise ValueError(
-                f"what may be the head of phrases of {n:,} labels, of {len(tags):,} categories, is "
-                "too much to be known; choose known_heads = False"
+                f"the head table of {n:,} phrase labels and {len(tags):,} categories is "
+                "too large; choose known_heads = False"
             )
         self._n_tags = <int32_t> len(tags)
         reserve(&self.buffers, self._known_tags, self._n_tags)
@@ -288,7 +288,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         memset(self._may_head + (n + self._n_tags) * n, 1, n)
         for label, category in self.heads or ():
             if label not in self._number:
-                raise ValueError(f"the label {label!r} is none of {', '.join(self.labels)}")
+                raise ValueError(f"unknown label {label!r}; choose from {', '.join(self.labels)}")
             column = self._number[label]
             self._may_head[<Py_ssize_t> rows[category] * n + column] = 1
             if category in self._number:
@@ -316,10 +316,10 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                 actions.append(<int> SHIFT)
                 continue
             if label not in self._number:
-                raise ValueError(f"the label {label!r} is none of {', '.join(self.labels)}")
+                raise ValueError(f"unknown label {label!r}; choose from {', '.join(self.labels)}")
             if len(chain) > self.max_unaries + 1:
                 raise ValueError(
-                    f"{len(chain) - 1} unary phrases lie on one another; {self.max_unaries} may"
+                    f"{len(chain) - 1} unary phrases in a row; max_unaries is {self.max_unaries}"
                 )
             if len(chain) > 1 and label == chain[len(chain) - 2]:
                 raise ValueError(f"{label} is the only child of another {label}")
@@ -355,7 +355,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return self.derivation_of(words, tags, actions, learner.numbering)
 
     def most_steps(self, Py_ssize_t n_words):
-        """Most actions that so many words take of which nothing is given."""
+        """Maximum number of actions for so many words without given constituents."""
         return most_steps(n_words, self.max_unaries)
 
     # The sentence ------------------------------------------------------------------------------
@@ -373,7 +373,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return 0
 
     cdef int _find_tag_rows(self, const uint64_t* tags) except -1 nogil:
-        """Note the rows of the tags of words."""
+        """Store the tag rows of words."""
         cdef int32_t low
         cdef int32_t high
         cdef int32_t middle
@@ -394,7 +394,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return 0
 
     cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil:
-        """Take constituents of the loaded sentence that are given, none of which cross.
+        """Set given constituents of the loaded sentence, none of which cross.
 
         spans: they must stay as long as the sentence, and stand in the order of their begin, end
         and depth, the innermost first, as `_check_given` wants them.
@@ -418,7 +418,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return 0
 
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil:
-        """Note brackets, with those that match them, and separators."""
+        """Find matching brackets, and separators."""
         cdef Py_ssize_t n_opened = 0
         cdef Py_ssize_t i
         cdef int kind
@@ -448,7 +448,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return 0
 
     def load_words(self, words, tags, given=()):
-        """Take a sentence, for `Agenda.derivations` and the like.
+        """Load a sentence, as for `Agenda.derivations`.
 
         words, tags: lists of strings. given: as for `ConstituentDecoder.parse`.
         Raises ValueError as that.
@@ -486,7 +486,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef void _allow(
         self, const ConstituentState* at, uint8_t* mask, bint any_head
     ) noexcept nogil:
-        """Set the flags of legal actions. any_head: of whatever heads."""
+        """Set the flags of legal actions. any_head: ignore the head table."""
         cdef const Node* top
         cdef const uint8_t* headed
         cdef int32_t label
@@ -648,14 +648,14 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return high - low
 
     cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil:
-        """True if a node is all that is given over its words."""
+        """Return True if a node covers all constituents given over its words."""
         cdef Py_ssize_t first
         return self._n_given == 0 or node.n_met == self._n_due(node.begin, end, &first)
 
     cdef uint8_t _met_with(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label
     ) noexcept nogil:
-        """Number of the constituents given over words that one more phrase meets."""
+        """Number of given constituents over words that one more phrase builds."""
         cdef Py_ssize_t first
         if n_met == self._n_due(begin, end, &first):
             return n_met
@@ -665,7 +665,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef bint _leaves_way(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
     ) noexcept nogil:
-        """True if what is due over words can be met after one more phrase over them.
+        """Return True if the constituents due over words can still be built after one phrase.
 
         What is given takes a unary phrase, and perhaps another before it that keeps apart two of
         the same label: these may be there beyond `max_unaries`.
@@ -925,7 +925,7 @@ cdef class ConstituentDecoder(BufferOwner):
 
     @property
     def capacity(self):
-        """For how many characters, or words, at a time there is room already."""
+        """Capacity of the working memory, in characters or words."""
         return self._sentences.capacity
 
     def parse(self, list sentences not None, given=None):
@@ -979,7 +979,7 @@ cdef class ConstituentDecoder(BufferOwner):
         return trees
 
     cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words, Py_ssize_t first) except -1:
-        """Lay given constituents out from `first` on as the system wants them; returns how many."""
+        """Write given constituents from `first` on in the order of the system; return how many."""
         cdef Py_ssize_t n
         cdef Py_ssize_t i
         cdef dict number = self.system._number
@@ -987,11 +987,11 @@ cdef class ConstituentDecoder(BufferOwner):
         for begin, end, label in given:
             if not 0 <= begin < end <= n_words:
                 raise ValueError(
-                    f"a constituent is given over the words {begin} to before {end} of {n_words}"
+                    f"the given constituent {begin}:{end} is out of range for {n_words} words"
                 )
             if label is not None and label not in number:
                 raise ValueError(
-                    f"a constituent {label!r} is given, which the parser does not know; it knows "
+                    f"unknown label {label!r} of a given constituent; choose from "
                     f"{', '.join(self.system.labels)}"
                 )
             # By depth from the inside outwards.
@@ -1046,7 +1046,7 @@ cdef class ConstituentDecoder(BufferOwner):
         better one. Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
         """
         if k < 1:
-            raise ValueError(f"at least one tree must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         self.system.load_words(words, tags)
         return [
             (score, debinarize(self.system.steps(actions)) if words else ())
@@ -1058,7 +1058,7 @@ cdef class ConstituentDecoder(BufferOwner):
 
 
 def _check_given(spans, labels):
-    """Hold given constituents to what some tree can have; they stand in their final order.
+    """Check that a tree can have all given constituents, which are in their final order.
 
     Raises ValueError, naming two that overlap or lie on each other as phrases of a tree do not.
     """
@@ -1070,7 +1070,7 @@ def _check_given(spans, labels):
         if opened and opened[len(opened) - 1][1] < end:
             other = opened[len(opened) - 1]
             raise ValueError(
-                f"the constituents that are given over the words {other[0]} to {other[1] - 1} and "
+                f"the given constituents over the words {other[0]} to {other[1] - 1} and "
                 f"{begin} to {end - 1} overlap"
             )
         same = opened and opened[len(opened) - 1] == (begin, end)

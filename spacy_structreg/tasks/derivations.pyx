@@ -1,4 +1,4 @@
-"""Gold derivations: training sentences as what a transition system sees and the gold actions."""
+"""Gold derivations: compiled training sentences with their gold actions."""
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 

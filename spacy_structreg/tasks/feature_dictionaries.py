@@ -53,7 +53,7 @@ def _flatten(item: object, depth: int) -> Iterator[tuple[str, float]]:
         raise ValueError(f"features are nested more than {_DEEPEST} deep")
     if isinstance(item, str | bytes) or not isinstance(item, Iterable):
         raise ValueError(
-            f"{item!r:.80} stands where the features of a position should; give a mapping from "
+            f"expected the features of a position, got {item!r:.80}; give a mapping from "
             "names to values, or a list of names"
         )
     if not isinstance(item, Mapping):
@@ -84,12 +84,12 @@ def _flatten(item: object, depth: int) -> Iterator[tuple[str, float]]:
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str):
-        raise ValueError(f"{name!r:.80} stands where the name of a feature should; use a string")
+        raise ValueError(f"feature names must be strings, got {name!r:.80}")
     return name
 
 
 class DictionaryFeatures:
-    """Features that are given by name, in place of templates and tokens.
+    """Features given by name, in place of templates and tokens.
 
     edges: the features whose names are one of these, or have one of these before their first
         ``:``, also go with each pair of labels. tag_bigram: whether pairs of labels have weights of
@@ -143,7 +143,7 @@ class DictionaryFeatures:
     def named_lists(
         self, items: Sequence[Mapping[str, object] | Iterable[str]]
     ) -> list[list[list[tuple[str, str, str]]]]:
-        """The features to which `see` gives keys, as `tasks.tokens.TokenFeatures.named_lists`."""
+        """Return the named features that `see` hashes, as `TokenFeatures.named_lists`."""
         return [
             [
                 [

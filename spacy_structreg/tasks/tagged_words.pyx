@@ -66,7 +66,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
     """
 
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1:
-        """Take note of the atoms that templates read.
+        """Register the atoms that templates read.
 
         names: of atoms. nodes, numbers: by their names, in the order of their numbers in a state,
         the anchors that they depend on. many: atoms with many values, which come after all others;
@@ -79,7 +79,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         chosen = dict.fromkeys(names)
         for name in chosen:
             if name not in of_nodes and name not in numbers:
-                raise ValueError(f"there is no atom {name!r}")
+                raise ValueError(f"unknown atom {name!r}")
             if (
                 self.words.word_classes is None
                 and name in of_nodes
@@ -114,7 +114,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
-        """Take a sentence of `n` words, of whose tree nothing is given: word i lies in `text`, as
+        """Load a sentence of `n` words without given parts of its tree: word i lies in `text`, as
         it is seen, from bounds[i] to bounds[i + 1]. tags: hashes.
         """
         cdef uint64_t* fields
@@ -155,7 +155,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         return self.load(NULL, NULL, NULL, 0)
 
     cdef object load_strings(self, words, tags):
-        """Take a sentence of strings. Returns what must live as long as it is loaded."""
+        """Load a sentence of strings; return the object to keep alive while it is loaded."""
         cdef TaggedWordBuffer buffer = TaggedWordBuffer()
         buffer.fill(self.words, [(list(words), list(tags))])
         self.load(buffer.text, buffer.bounds, buffer.tags, len(words))
@@ -175,7 +175,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         for word in words:
             total += len(word)
         if total + n > 0x3FFFFFFF:
-            raise ValueError(f"a sentence of {total:,} characters is too long")
+            raise ValueError(f"sentence too long: {total:,} characters")
         derivation = Derivation.make(
             len(actions), len(actions),
             (n + 1) * sizeof(uint64_t) + (n + 1 + total) * sizeof(int32_t), numbering,
@@ -247,13 +247,13 @@ cdef class TaggedWordTransitions(TransitionSystem):
 
 
 def hash_of_tag(tag):
-    """A tag as an atom: none of the values that mean something else."""
+    """Atom of a tag, distinct from reserved values."""
     found = hash_string(tag)
     return found if found > NOWHERE else found + NOWHERE + 1
 
 
 cdef class TaggedWordBuffer(BufferOwner):
-    """Sentences of tagged words, laid out where code without the GIL can read them.
+    """Buffer of tagged sentences that code without the GIL can read.
 
     text: all words as they are seen, one after the other; word i reaches from bounds[i] to
     bounds[i + 1]. tags: hashes.
@@ -264,7 +264,7 @@ cdef class TaggedWordBuffer(BufferOwner):
 
     @property
     def capacity(self):
-        """For how many characters, or words, at a time there is room already."""
+        """Capacity of the working memory, in characters or words."""
         return max(capacity_of(self.text), capacity_of(self.bounds))
 
     cdef uint64_t _hash(self, str tag) except? 0:
@@ -276,7 +276,7 @@ cdef class TaggedWordBuffer(BufferOwner):
         return found
 
     cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1:
-        """Take sentences, pairs of lists of words and of tags; returns how many words there are.
+        """Copy sentences, pairs of lists of words and of tags; return the number of words.
 
         words: how they are seen.
         Raises ValueError for tags that are not one for each word, TypeError for what is no string.
@@ -292,14 +292,14 @@ cdef class TaggedWordBuffer(BufferOwner):
         for of_sentence, tags in sentences:
             n = len(<list?> of_sentence)
             if len(<list?> tags) != n:
-                raise ValueError(f"{len(tags)} tags are given for {n} words")
+                raise ValueError(f"expected a tag for each of {n} words, got {len(tags)}")
             reserve(&self.buffers, self.bounds, n_words + n + 1)
             reserve(&self.buffers, self.tags, n_words + n)
             for i in range(n):
                 word = <str?> (<list> of_sentence)[i]
                 tag = <str?> (<list> tags)[i]
                 if total + len(word) > 0x3FFFFFFF:
-                    raise ValueError("so many characters are too many for one call")
+                    raise ValueError("too many characters for one call")
                 reserve(&self.buffers, self.text, total + len(word) + 1)
                 if word:
                     PyUnicode_AsUCS4(word, <Py_UCS4*> (self.text + total), len(word), 0)

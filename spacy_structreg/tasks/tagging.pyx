@@ -133,23 +133,23 @@ TAGGING_EVENTS = ("tag",)
 NEEDS_CATEGORIES = frozenset(
     [name for name in TAGGING_ATOMS if name.startswith("cat")]
 )
-"""The atoms that are about categories of characters."""
+"""Atoms of character categories."""
 
 NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guide")])
-"""The atoms that are about the tags of a guide."""
+"""Atoms of the tags of a guide."""
 
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
-"""The atoms that are about the tags of words."""
+"""Atoms of the tag sets of words."""
 
 OTHER_WORDS = 0
 """In a dictionary of tags, the key of all words that have none of their own; no word has it."""
 
 NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("class")])
-"""The atoms that are about classes of words."""
+"""Atoms of word clusters."""
 
 
 cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
-    """A hash as a field: none of the values that mean something else."""
+    """Field of a hash, distinct from reserved values."""
     return state if state > NO_TAGS else state + NO_TAGS + 1
 
 
@@ -167,7 +167,7 @@ cdef class TagSets(BufferOwner):
         cdef const uint16_t[::1] tags
         cdef Py_ssize_t i
         if self._ids != NULL:
-            raise TypeError("sets of tags cannot be made anew")
+            raise TypeError("tag sets cannot be initialized twice")
         check_tags(n_tags)
         self.n_tags = n_tags
         self._arrays = _checked_sets(n_tags, arrays)
@@ -233,32 +233,32 @@ cdef class TagSets(BufferOwner):
 
 
 def _checked_sets(n_tags, arrays):
-    """Hold arrays to the form of `TagSets`; returns them as kernels can read them."""
+    """Validate the arrays of `TagSets`; return them in the layout of the kernels."""
     if set(arrays) != {"keys", "starts", "tags"}:
-        raise ValueError(f"sets of tags are keys, starts and tags, not {sorted(arrays)}")
+        raise ValueError(f"expected the arrays keys, starts and tags, got {sorted(arrays)}")
     kept = {}
     for name, dtype in (("keys", np.uint64), ("starts", np.int64), ("tags", np.uint16)):
         array = arrays[name]
         if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the {name} of sets of tags are not {np.dtype(dtype)} in one row")
+            raise ValueError(f"the {name} of tag sets must be 1-D {np.dtype(dtype)}")
         # A copy: files that are mapped may change, and be gone.
         kept[name] = array.copy()
         kept[name].setflags(write=False)
     keys, starts, tags = kept["keys"], kept["starts"], kept["tags"]
     n = len(keys)
     if len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(tags):
-        raise ValueError("the sets of tags do not follow each other")
+        raise ValueError("the offsets of the tag sets are not in ascending order")
     if (starts[1:] <= starts[:n]).any():
-        raise ValueError("a set of tags is empty")
+        raise ValueError("a tag set is empty")
     if (keys[1:] <= keys[: n - 1] if n else keys).any():
-        raise ValueError("the keys of the sets of tags do not rise")
+        raise ValueError("the keys of the tag sets are not in ascending order")
     begins = np.zeros(len(tags) + 1, dtype=bool)
     begins[starts] = True
     if len(tags) and (
         int(tags.max()) >= n_tags
         or ((tags[1:] <= tags[: len(tags) - 1]) & ~begins[1 : len(tags)]).any()
     ):
-        raise ValueError("the tags of a set do not rise, or do not exist")
+        raise ValueError("the tags of a set are not in ascending order, or out of range")
     return kept
 
 
@@ -303,11 +303,11 @@ cdef class WordAtoms:
         )
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
-        """The character that a model sees."""
+        """Return the normalized character."""
         return self._seen_as[character] if character < self.n_seen else character
 
     cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
-        """The key of a word that is seen."""
+        """Return the key of a normalized word."""
         cdef uint64_t state = 0
         cdef Py_ssize_t i
         for i in range(n):
@@ -315,14 +315,14 @@ cdef class WordAtoms:
         return field_of(state)
 
     cdef uint64_t category(self, uint32_t character) noexcept nogil:
-        """The category of a character that is seen."""
+        """Return the category of a normalized character."""
         cdef int32_t found = self.categories.find(character)
         return self.categories._ids[found] if found >= 0 else NO_TAGS
 
     cdef void fill(
         self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
     ) noexcept nogil:
-        """Write the wanted fields of a word that is seen."""
+        """Write the requested fields of a normalized word."""
         cdef uint64_t state = 0
         cdef uint64_t lower = 0
         cdef uint64_t kinds = 0
@@ -393,7 +393,7 @@ cdef class WordAtoms:
             )
 
     cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
-        """The field of the listed tags of a word that is seen."""
+        """Return the field of the listed tags of a normalized word."""
         cdef uint64_t[LONGEST] characters
         cdef uint16_t value
         cdef Py_ssize_t i
@@ -410,7 +410,7 @@ cdef class WordAtoms:
         return self.key(&seen[0], len(word))
 
     def codes_of(self, str word not None):
-        """The characters of a word as the model sees them, by their code points."""
+        """Return the normalized characters of a word as code points."""
         return self._seen(word)[: len(word)].tolist()
 
     def _seen(self, str word):
@@ -443,15 +443,15 @@ cdef class TagTransitions(TransitionSystem):
         check_tags(n_tags)
         for sets in (words.categories, words.classes, dictionary):
             if sets is not None and sets.n_tags != n_tags:
-                raise ValueError(f"sets of {sets.n_tags} tags do not fit {n_tags} tags")
+                raise ValueError(f"expected tag sets of {n_tags} tags, got {sets.n_tags}")
         chosen = dict.fromkeys(atoms)
         unknown = sorted(set(chosen) - set(TAGGING_ATOMS))
         if unknown:
-            raise ValueError(f"there is no atom {unknown[0]!r}")
+            raise ValueError(f"unknown atom {unknown[0]!r}")
         if words.categories is None and NEEDS_CATEGORIES & set(chosen):
-            raise ValueError("atoms of categories need the categories of characters")
+            raise ValueError("atoms of character categories need the categories of characters")
         if words.classes is None and NEEDS_CLASSES & set(chosen):
-            raise ValueError("atoms of the tags of words need their classes")
+            raise ValueError("atoms of the tags of words need the tag dictionary of words")
         if words.word_classes is None and NEEDS_WORD_CLASSES & set(chosen):
             raise ValueError("atoms of word classes need the setting word_classes")
         if new_guide is None and NEEDS_GUIDE & set(chosen):
@@ -512,7 +512,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, const uint8_t* allowed
     ) except -1 nogil:
-        """Take a sentence of `n` words: word i lies in `text`, as it is seen, from bounds[i] to
+        """Load a sentence of `n` words: word i lies in `text`, normalized, from bounds[i] to
         bounds[i + 1]. Text and bounds must stay.
 
         allowed: (n, n_tags), the tags that each word may get, or NULL. A word that may get all of
@@ -546,7 +546,7 @@ cdef class TagTransitions(TransitionSystem):
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
         Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,
     ) except -1 nogil:
-        """Take in the words from `first` up to `last` of a sentence of `n`.
+        """Extend a sentence of `n` words by those from `first` up to `last`.
 
         guide_tags: of all words, or NULL if there is no guide.
         """
@@ -641,7 +641,7 @@ cdef class TagTransitions(TransitionSystem):
         return 0
 
     def load_words(self, words, allowed=None):
-        """Take a sentence, for `Agenda.derivations` and the like.
+        """Load a sentence, as for `Agenda.derivations`.
 
         words: a list of strings. allowed: uint8 or bool of shape (n_words, n_tags), the tags that
         each word may get. They are kept until the next sentence.
@@ -655,7 +655,7 @@ cdef class TagTransitions(TransitionSystem):
         if allowed is not None:
             allowed = np.ascontiguousarray(allowed, dtype=np.uint8)
             if allowed.shape != (len(words), self.n_tags):
-                raise ValueError(f"the tags allowed are not of shape {len(words), self.n_tags}")
+                raise ValueError(f"allowed must have the shape {len(words), self.n_tags}")
             if len(words):
                 masks = allowed
                 mask = &masks[0, 0]
@@ -680,7 +680,7 @@ cdef class TagTransitions(TransitionSystem):
         for word in words:
             total += len(word)
         if total + n > 0x3FFFFFFF:
-            raise ValueError(f"a sentence of {total:,} characters is too long")
+            raise ValueError(f"sentence too long: {total:,} characters")
         derivation = Derivation.make(
             n, n, (2 * n + 2 + total) * sizeof(int32_t), learner.numbering
         )
@@ -695,7 +695,7 @@ cdef class TagTransitions(TransitionSystem):
         total = n + 2
         for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
             if not 0 <= tag < self.n_tags:
-                raise ValueError(f"there is no tag {tag}")
+                raise ValueError(f"unknown tag {tag}")
             for code in self.words.codes_of(word):
                 block[total] = code
                 total += 1
@@ -823,7 +823,7 @@ cdef class TagDecoder(BufferOwner):
         properties = self._property_table
         self._properties = &properties[0]
         if len(self.tags) != self.system.n_tags:
-            raise ValueError("the tags are not those of the transition system")
+            raise ValueError("the tags do not match those of the transition system")
         reserve(&self.buffers, self._ahead, AHEAD)
         reserve_zeros(&self.buffers, self._ahead_masks, AHEAD * self.system.n_tags)
         for i in range(AHEAD):
@@ -832,7 +832,7 @@ cdef class TagDecoder(BufferOwner):
 
     @property
     def capacity(self):
-        """For how many characters, or words, at a time there is room already."""
+        """Capacity of the working memory, in characters or words."""
         return max(capacity_of(self._text), capacity_of(self._bounds))
 
     cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
@@ -844,7 +844,7 @@ cdef class TagDecoder(BufferOwner):
         return True
 
     cdef Py_ssize_t _load(self, list sentences) except -1:
-        """Copy sentences to where code without the GIL can read them.
+        """Copy sentences to memory that code without the GIL can read.
 
         Returns how many words they have, visible or not.
         """
@@ -871,10 +871,10 @@ cdef class TagDecoder(BufferOwner):
                 elif isinstance(item, str):
                     word = str(item)
                 else:
-                    raise ValueError(f"{item!r:.60} is not a word")
+                    raise ValueError(f"expected a word as str, got {item!r:.60}")
                 n = len(word)
                 if total + n > 0x3FFFFFFF:
-                    raise ValueError("so many characters are too many for one call")
+                    raise ValueError("too many characters for one call")
                 reserve(&self.buffers, self._text, total + n + 1)
                 if n:
                     PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), n, 0)
@@ -943,7 +943,7 @@ cdef class TagDecoder(BufferOwner):
         return tagged
 
     cdef Py_ssize_t _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil:
-        """Let the memo know what depends on the words alone, for positions from `position` on.
+        """Fill the memo with the vectors that depend on words only, from `position` on.
 
         Rows of several positions wait for memory together. A beam of one asks only for words that
         may get several tags. Returns the position after the last that it has seen to.
@@ -961,7 +961,7 @@ cdef class TagDecoder(BufferOwner):
         return position
 
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
-        """Tag the sentence that the system has loaded."""
+        """Tag the loaded sentence."""
         cdef Py_ssize_t seen = 0
         cdef Py_ssize_t count
         cdef Py_ssize_t slot
@@ -1022,7 +1022,7 @@ cdef class TagDecoder(BufferOwner):
         cdef Py_ssize_t i
         cdef bint merge = self.agenda.merge
         if k < 1:
-            raise ValueError(f"at least one sequence must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         self._load([words])
         places = [i for i in range(len(words)) if self._visible[i]]
         if allowed is not None and len(words):
@@ -1048,7 +1048,7 @@ cdef class TagDecoder(BufferOwner):
 def _checked_masks(allowed, n_words, n_tags):
     masks = np.ascontiguousarray(allowed, dtype=np.uint8)
     if masks.shape != (n_words, n_tags):
-        raise ValueError(f"the tags allowed are not of shape {n_words, n_tags}")
+        raise ValueError(f"allowed must have the shape {n_words, n_tags}")
     if not masks.any(axis=1).all():
-        raise ValueError("a word may get no tag at all")
+        raise ValueError("a word has no allowed tag")
     return masks

@@ -138,7 +138,7 @@ cdef class TokenKeys(BufferOwner):
         cdef TemplateSpec* template
         cdef AtomSpec* atom
         if self.templates != NULL:
-            raise TypeError("keys of tokens cannot be made anew")
+            raise TypeError("token keys cannot be initialized twice")
         self.arguments = (
             n_word_fields, tuple(columns), tuple(streams), word,
             tuple([tuple([(number, tuple(atoms)) for number, atoms in each]) for each in lists]),
@@ -160,22 +160,22 @@ cdef class TokenKeys(BufferOwner):
             template.many = -1
             for a, (field, first, last) in enumerate(atoms):
                 if not MANY_PHRASES <= field < self.n_fields or first > last:
-                    raise ValueError(f"there is no field {field} from {first} to {last}")
+                    raise ValueError(f"no field {field} at the offsets {first} to {last}")
                 if field < 0:
                     if template.many >= 0:
-                        raise ValueError("a template has two atoms of many values")
+                        raise ValueError("a template has two multi-valued atoms")
                     template.many = a
                 elif first != last:
-                    raise ValueError("a field has one position in a template")
+                    raise ValueError("an atom of a list must be at one offset")
                 atom = &template.atoms[a]
                 atom.field = field
                 atom.first = first
                 atom.last = last
                 self.reach = max(self.reach, -first, last)
                 if field == MANY_WORDS and not 0 <= word < n_word_fields:
-                    raise ValueError("the words themselves are no field")
+                    raise ValueError("the words themselves are not a field")
         if any([not 0 <= stream < self.n_fields for stream in self.streams]):
-            raise ValueError("a stream is no field")
+            raise ValueError("a stream index is out of range")
 
     def __reduce__(self):
         return TokenKeys, self.arguments
@@ -212,7 +212,7 @@ cdef class TokenKeys(BufferOwner):
                 fields[f, margin + i] = hashed(tokens[i][column])
             f += 1
         if gazetteers is not None and len(gazetteers) != n:
-            raise ValueError("there are not as many values of gazetteers as tokens")
+            raise ValueError("the gazetteers must have values for each token")
         symbols = array[list(self.streams), margin - reach : margin + n + reach]
         lists = []
         f = 0
@@ -225,7 +225,7 @@ cdef class TokenKeys(BufferOwner):
         self, const AtomSpec* atom, Py_ssize_t at, list words, list gazetteers,
         const uint64_t[:, ::1] fields, Py_ssize_t margin, const char** values,
     ):
-        """The number of values of a multi-valued atom at one position, and where they lie."""
+        """Return the number of values of a multi-valued atom at a position, and their address."""
         cdef Py_ssize_t skipped = 0
         cdef bytes entry
         values[0] = NULL

@@ -99,7 +99,7 @@ class TokenAtom:
 
     @property
     def is_many(self) -> bool:
-        """True if it has any number of values."""
+        """True for a multi-valued atom."""
         return self.field in _MANY
 
 
@@ -112,7 +112,7 @@ def token_atoms(columns: Sequence[str], classes: bool = False) -> dict[str, Toke
     """
     taken = (*WORD_ATOMS, *(CLASS_FIELDS if classes else ()))
     if isinstance(columns, str) or not columns:
-        raise ValueError("tokens have no columns; name at least that of the word, as in ['w']")
+        raise ValueError("columns must not be empty; name at least that of the word, as in ['w']")
     for i, column in enumerate(columns[1:]):
         if not isinstance(column, str) or not _COLUMN.fullmatch(column):
             raise ValueError(
@@ -179,7 +179,7 @@ class TokenFeatures:
             if len(many) > 1:
                 raise ValueError(
                     f"feature template {str(template)!r} joins {' and '.join(many)}, which have "
-                    "any number of values; one of them is the limit"
+                    "any number of values; at most one such atom is allowed"
                 )
             kept.setdefault((template.event, frozenset(template.atoms)), template)
         self.all_templates = tuple(kept.values())
@@ -189,7 +189,7 @@ class TokenFeatures:
             if gazetteers is not None or not self._reads_gazetteers(template)
         )
         if not self.templates:
-            raise ValueError("all feature templates read gazetteers, and there are none")
+            raise ValueError("all feature templates read gazetteers, but no gazetteer was given")
         single = [template for template in self.templates if self._is_single(template)]
         self.shapes: tuple[Shape, ...] = compile_shapes(map(self._window, single))
         used = {self._atoms[name].field for template in self.templates for name in template.atoms}
@@ -231,7 +231,7 @@ class TokenFeatures:
         )
 
     def knowing(self, script: Script | None, classes: WordClasses | None) -> TokenFeatures:
-        """The same features with another script and other classes of words."""
+        """Return the same features with another script and other word clusters."""
         return TokenFeatures(
             map(str, self.all_templates), self.columns, self.gazetteers, script, classes
         )
@@ -302,7 +302,7 @@ class TokenFeatures:
     def named_lists(
         self, tokens: Sequence[Sequence[str]]
     ) -> list[list[list[tuple[str, str, str]]]]:
-        """The features to which `see` gives keys in `lists`, in their order, for explanations.
+        """Return the named features that `see` hashes in `lists`, in their order, for explanations.
 
         Of each list, and each position, a template, its value, and its knowledge source.
         """

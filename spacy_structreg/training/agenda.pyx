@@ -52,9 +52,9 @@ cdef class AgendaTrainer(BufferOwner):
         width=16, update="early", bint merge=False, bint memo=True,
     ):
         if update not in UPDATES:
-            raise ValueError(f"the update is {update!r}; choose from {', '.join(UPDATES)}")
+            raise ValueError(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
         if update == "every" and width != 1:
-            raise ValueError(f"the update 'every' needs a beam of width 1, not {width}")
+            raise ValueError(f"update = 'every' needs beam = 1, got {width}")
         self.system = system
         self.learner = learner
         # Weights that change at every action leave nothing to remember.
@@ -113,7 +113,7 @@ cdef class AgendaTrainer(BufferOwner):
         return n_wrong, n_actions_wrong
 
     def restrict(self, derivations, Py_ssize_t least):
-        """Give rows to the features that gold derivations have `least` times, and to no others.
+        """Select the features that occur at least `least` times in gold derivations.
 
         derivations: `Derivation`s, whole; a feature counts once a state and event. Those that are
         known in part are passed over. The weights must be new. Raises ValueError if a derivation
@@ -227,7 +227,7 @@ cdef class AgendaTrainer(BufferOwner):
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count,
         uint64_t* noise,
     ) except -1 nogil:
-        """Load a piece, and draw what corrupts it."""
+        """Load a piece and draw its noise."""
         self.system.load_part(derivation.sentence, begin, count, self._dropout, noise)
         if self._threshold:
             self.scorer.set_draw(next_word(noise))
@@ -236,7 +236,7 @@ cdef class AgendaTrainer(BufferOwner):
     cdef Py_ssize_t _find_latent(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil:
-        """Find the best actions that go with what is known: `_latent`; returns how many, or 0.
+        """Find the best actions consistent with the annotation: `_latent`; returns how many, or 0.
 
         The piece is corrupted as it will be when it is visited.
         """
@@ -327,7 +327,7 @@ cdef class AgendaTrainer(BufferOwner):
     cdef Py_ssize_t _walk(
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss
     ) except? -2 nogil:
-        """Search until the point of update; returns the item to learn against, or -1.
+        """Search up to the update point; return the item to learn against, or -1.
 
         step: how many actions of gold stand against it. loss: of the update rule.
         """

@@ -45,7 +45,7 @@ def cut(lengths, mini_sample, uint64_t seed):
     cdef int64_t end
     cdef int64_t whole
     if not mean >= 1:
-        raise ValueError(f"mini-samples of mean length {mini_sample} cannot be; 1 is the least")
+        raise ValueError(f"mini_sample must be at least 1, got {mini_sample}")
     most = sum([max(1, n) for n in lengths]) if mean < np.inf else len(lengths)
     pieces = np.empty((most, 3), dtype=np.int64)
     cdef int64_t[:, ::1] view = pieces
@@ -118,9 +118,9 @@ cdef class ChainTrainer(BufferOwner):
         cdef TrainingRows table
         cdef Py_ssize_t i
         if tuple([t.n_columns for t in learner.tables]) != features.widths:
-            raise ValueError("the learner belongs to other features")
+            raise ValueError("the learner was made for other features")
         if graph.n_labels != features.n_labels:
-            raise ValueError("the graph of labels belongs to other features")
+            raise ValueError("the label graph was made for other features")
         self.features = features
         self.graph = graph
         self.learner = learner
@@ -139,7 +139,7 @@ cdef class ChainTrainer(BufferOwner):
                 # A learner that goes on from trained weights lacks rows of nothing but zeros.
                 self._pair_rows[i] = table.insert(i)
             if table.n_rows != features.n_pair_rows:
-                raise ValueError("the tag bigram has a row that belongs to no label")
+                raise ValueError("the tag bigram has a row beyond its labels")
 
     def __reduce__(self):
         return ChainTrainer, (self.features, self.graph, self.learner)
@@ -200,7 +200,7 @@ cdef class ChainTrainer(BufferOwner):
         return count_features(self.features, self.learner, chains)
 
     cdef int _reserve(self, Py_ssize_t count, bint partial) except -1 nogil:
-        """Make room for the longest piece, so that a visit allocates nothing.
+        """Allocate working memory for the longest piece.
 
         partial: whether a piece may have a mask.
         """
@@ -275,7 +275,7 @@ cdef class ChainTrainer(BufferOwner):
         )
 
     cdef void _refresh_pairs(self, void* table, Py_ssize_t label) noexcept nogil:
-        """Let the decoder see changed weights of the pairs that a label begins."""
+        """Pass changed weights of pairs that begin with a label to the decoder."""
         self._read_pairs(table, label)
         self._viterbi.transitions.refresh(label)
 
@@ -373,7 +373,7 @@ cdef class ChainTrainer(BufferOwner):
         self, void** tables, int number, const Listed* listed, Py_ssize_t begin, Py_ssize_t i,
         int64_t time, double* scores,
     ) noexcept nogil:
-        """Add what the features of position `i` of the piece in a list say."""
+        """Add the scores of the features of position `i` of the piece in a list."""
         cdef int64_t first = listed.starts[begin + i]
         cdef Py_ssize_t n = listed.starts[begin + i + 1] - first
         cdef Py_ssize_t k
@@ -388,7 +388,7 @@ cdef class ChainTrainer(BufferOwner):
         self, void** tables, int number, const Listed* listed, int64_t first, Py_ssize_t n,
         int64_t time, double* scores,
     ) noexcept nogil:
-        """Add what features in a list say: `n` cells, from `first` on."""
+        """Add the scores of list features: `n` cells, from `first` on."""
         cdef int table = self.features.n_shapes + number
         (<TrainingRows> tables[table]).catch_up_run(listed.rows + first, n, time)
         if self._threshold:
@@ -411,7 +411,7 @@ cdef class ChainTrainer(BufferOwner):
         return score
 
     cdef bint _is_right(self, const uint8_t* mask, Py_ssize_t i, Py_ssize_t label) noexcept nogil:
-        """True if a label is right at position `i` of the piece, of which there may be a mask."""
+        """Return True if a label is gold, or allowed by the mask, at position `i` of the piece."""
         if mask == NULL:
             return label == self._gold[i]
         return mask[i * self.features.n_labels + label]

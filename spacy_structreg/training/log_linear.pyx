@@ -61,7 +61,7 @@ cdef inline double sigmoid(double x) noexcept nogil:
 
 
 cdef inline void shrink(double* weights, Py_ssize_t n, double by) noexcept nogil:
-    """Bring weights nearer to 0 by so much, and to 0 at most."""
+    """Soft threshold: move weights towards 0 by so much, and no further."""
     cdef Py_ssize_t k
     for k in range(n):
         if fabs(weights[k]) <= by:
@@ -87,9 +87,9 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_pairs = features.n_labels * features.n_labels
         cdef Py_ssize_t i
         if tuple([t.n_columns for t in learner.tables]) != features.widths:
-            raise ValueError("the learner belongs to other features")
+            raise ValueError("the learner was made for other features")
         if graph.n_labels != features.n_labels:
-            raise ValueError("the graph of labels belongs to other features")
+            raise ValueError("the label graph was made for other features")
         self.features = features
         self.graph = graph
         self.learner = learner
@@ -112,7 +112,7 @@ cdef class LogLinearTrainer(BufferOwner):
         window = learner.settings.noise_window
         self._window = -1 if window is None else min(window, 1 << 30)
         if self._pairs != NULL:
-            raise TypeError("a trainer cannot be made anew")
+            raise TypeError("a trainer cannot be initialized twice")
         reserve_zeros(&self.buffers, self._pairs, n_pairs)
         reserve_zeros(&self.buffers, self._pair_steps, n_pairs)
         reserve_zeros(&self.buffers, self._pair_pulls, n_pairs)
@@ -130,7 +130,7 @@ cdef class LogLinearTrainer(BufferOwner):
                 # A learner that goes on from trained weights lacks rows of nothing but zeros.
                 self._pair_rows[i] = table.insert(i)
             if table.n_rows != features.n_pair_rows:
-                raise ValueError("the tag bigram has a row that belongs to no label")
+                raise ValueError("the tag bigram has a row beyond its labels")
 
     def __reduce__(self):
         return LogLinearTrainer, (self.features, self.graph, self.learner)
@@ -247,7 +247,7 @@ cdef class LogLinearTrainer(BufferOwner):
         learner.objective = self._loss + self._penalties()
         if not isfinite(learner.objective):
             raise ValueError(
-                f"the descent has left all bounds: choose a rate below {learner.settings.rate:g}"
+                f"training diverged: choose a learning rate below {learner.settings.rate:g}"
             )
         change = fabs(learner.objective - before)
         learner.converged = change < learner.settings.tolerance * fabs(learner.objective)
@@ -317,7 +317,7 @@ cdef class LogLinearTrainer(BufferOwner):
         return Shares(1.0, share), Shares(0.0, alpha * share)
 
     cdef ChainData* _views(self, list chains, BufferOwner owner) except NULL:
-        """Views of sequences for the kernel, which go with their owner."""
+        """Views of sequences for the kernel; the result keeps their owner alive."""
         cdef Py_ssize_t n_rows = self.learner.n_rows()
         cdef CompiledChain chain
         cdef Py_ssize_t i
@@ -347,7 +347,7 @@ cdef class LogLinearTrainer(BufferOwner):
         return l1 * scale * absolute + l2 * scale * scale * squared
 
     cdef int _reserve(self, Py_ssize_t count) except -1:
-        """Make room for the longest piece, so that a visit allocates nothing."""
+        """Allocate working memory for the longest piece."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
         cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
@@ -401,7 +401,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         Shares shares,
     ) except -1 nogil:
-        """Find what each score of a piece adds to the gradient: the `_steps` and `_pulls`.
+        """Compute the gradient by each score of a piece: `_steps` and `_pulls`.
 
         Adds to `_loss`; returns how many labels were not the most probable.
         """
@@ -463,7 +463,7 @@ cdef class LogLinearTrainer(BufferOwner):
         return wrong
 
     cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil:
-        """Let steps be the marginals less what is gold; adds -log p of the gold labels to the loss.
+        """Set steps to marginals minus gold; add -log p of the gold labels to the loss.
 
         Returns how many gold labels were not the most probable.
         """
@@ -500,7 +500,7 @@ cdef class LogLinearTrainer(BufferOwner):
         return wrong
 
     cdef Py_ssize_t _compare_sums(self, const uint8_t* mask, Py_ssize_t count) except -1 nogil:
-        """As `_compare`, where all labels of a mask may be right.
+        """`_compare` for partial labels: all labels of a mask may be right.
 
         Returns at how many positions the most probable label is none of them.
         """
@@ -599,7 +599,7 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef void _add_variances(
         self, void* table, const Listed* listed, Py_ssize_t position, double* variances
     ) noexcept nogil:
-        """Add the squares of what the features of a position in a list say."""
+        """Add the squared scores of the list features of a position."""
         cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
         cdef const double* weights
         cdef double weight
@@ -615,7 +615,7 @@ cdef class LogLinearTrainer(BufferOwner):
                 variances[k] += value * weight * weight
 
     cdef void _visit_all(self, void** tables, Deed deed, double factor) noexcept nogil:
-        """Do something with all weights, for noise that falls on all of them.
+        """Apply a function to all weights, for noise on all of them.
 
         SQUARE: find the sums of squares of the weights of each label, and each pair of labels, and
         forget doubts. PULL_SUMS, PULL_VALUES: add to sums, or values, what is a weight times the
@@ -806,7 +806,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self._loss += 0.5 * loss
 
     cdef void _step_forward(self, Py_ssize_t i, const double* before, double* after) noexcept nogil:
-        """From what is expected up to position i - 1, by its label, to what is up to i.
+        """Forward step of expectations: from position i - 1 to i, by label.
 
         before: not read at position 0.
         """
@@ -832,7 +832,7 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef void _step_backward(
         self, Py_ssize_t i, const double* after, double* before
     ) noexcept nogil:
-        """From what is expected after position i, by its label, to what is after i - 1."""
+        """Backward step of expectations: from position i to i - 1, by label."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef const double* weights = self._weights + i * n_labels * n_labels
         cdef const double* marginals = self._marginals(i)
@@ -898,7 +898,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double step,
     ) noexcept nogil:
-        """Go a step down the gradient of the piece at work."""
+        """Take a gradient step for the current piece."""
         cdef double factor = -step / self.learner.scale
         if not self._pulls_features:
             if self._additive:
@@ -914,7 +914,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double factor, bint into_sums,
     ) noexcept nogil:
-        """Share out what scores add to the gradient among the weights that make them up.
+        """Distribute the gradient by scores over the weights of their features.
 
         into_sums: add it to the sums of the tables. Otherwise a part of it, `factor`, goes to the
         values; what sums have gathered, if there is noise, which leaves them empty.
@@ -1048,7 +1048,7 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef void _apply_l1_to_piece(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
-        """Let all weights that a piece reads pay what they owe to L1."""
+        """Apply pending cumulative L1 penalties to the weights that a piece reads."""
         cdef const int32_t* rows = self._rows
         cdef Py_ssize_t n_rows
         cdef Py_ssize_t i
@@ -1081,7 +1081,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self._l1_paid[table][row] = self._l1_due
 
     cdef void _finish_l1(self, void** tables) noexcept nogil:
-        """Let all weights pay what they owe to L1."""
+        """Apply pending cumulative L1 penalties to all weights."""
         cdef Py_ssize_t row
         cdef int table
         for table in range(self.features.n_shapes + self.features.n_lists):
@@ -1089,7 +1089,7 @@ cdef class LogLinearTrainer(BufferOwner):
                 self._apply_l1(tables, table, row)
 
     cdef void _fold(self, void** tables) noexcept nogil:
-        """Let the values of the tables be the weights themselves."""
+        """Fold the scale of the weights into the values of the tables."""
         if self._l1_paid != NULL:
             self._finish_l1(tables)
         self.learner.fold()

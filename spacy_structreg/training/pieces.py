@@ -1,4 +1,4 @@
-"""Pieces of training sequences, cut where units of them end."""
+"""Pieces of training sequences, cut at unit boundaries."""
 
 from __future__ import annotations
 

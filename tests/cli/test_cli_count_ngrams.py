@@ -69,7 +69,7 @@ def test_trainings_read_them_in_place_of_text(counts: Path, tmp_path: Path) -> N
     adapted = alone.adapt([], counts=[counts], together=False)
     assert arrays(statistics(adapted)) == arrays(raw)
     other = CharacterSegmenter(raw_text=[str(counts)], half_width=False, **settings)
-    with pytest.raises(ValueError, match="look otherwise to this model"):
+    with pytest.raises(ValueError, match="unlike the settings of this model"):
         other.fit(WORDS)
 
 

@@ -673,8 +673,8 @@ def test_frozen_models_answer_alike_and_learn_no_more(name: str, tmp_path: Path)
         (lambda: type(small).average([model, small]), "averaged"),
         (small.freeze, "frozen again"),
         (lambda: small.to_bytes(state="training"), "no training is running"),
-        (lambda: model.freeze(bits=4), "choose from 8, 16 and 32"),
-        (lambda: model.freeze(prune=-1.0), "give a number from 0"),
+        (lambda: model.freeze(bits=4), "bits must be 8, 16 or 32"),
+        (lambda: model.freeze(prune=-1.0), "prune must be a number"),
         (lambda: model.to_bytes(state="frozen"), "not frozen"),
     ):
         with pytest.raises(ValueError, match=what):

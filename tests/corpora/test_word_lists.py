@@ -145,7 +145,7 @@ def test_user_dictionaries_of_jieba_are_known(tmp_path: Path, text: str) -> None
     assert words == ["Edu Trust认证" if "Trust" in line else line.split()[0] for line in lines]
     listed = UserWords()
     for refused in (listed.load, lambda path: list(read_user_words(path))):
-        with pytest.raises(ValueError, match=r"looks like a dictionary of jieba.* say the format"):
+        with pytest.raises(ValueError, match=r"looks like a dictionary of jieba.* choose format"):
             refused(path)
     assert len(listed) == 0
     assert listed.load(path, format="jieba") == len(words)
@@ -187,5 +187,5 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
     words.load(written(tmp_path, "奔驰 600\n"), format="words")
     assert UserWords().from_bytes(words.to_bytes()) == words
     assert list(words) == ["奔驰 600"]
-    with pytest.raises(ValueError, match="there is no format 'x' of user words"):
+    with pytest.raises(ValueError, match="unknown format 'x' of user words"):
         words.load(written(tmp_path, text), format="x")  # type: ignore[arg-type]

@@ -112,13 +112,13 @@ def test_it_is_tuned_as_by_trying_all() -> None:
     assert figure(margin / 2**0.125) < enough
     # Any margin is good enough: the least one that is tried.
     assert model.tune_beam_margin(dev, max_loss=1.0) < 2.0**-10
-    with pytest.raises(ValueError, match="max_loss is -1"):
+    with pytest.raises(ValueError, match="max_loss must be at least 0"):
         model.tune_beam_margin(dev, max_loss=-1.0)
 
 
 def test_a_margin_below_nothing_is_refused() -> None:
     model = model_of("words")
-    with pytest.raises(ValueError, match="beam_margin is -1"):
+    with pytest.raises(ValueError, match="beam_margin must be at least 0"):
         model.set_beam_margin(-1.0)
     assert model.beam_margin is None
 

@@ -195,5 +195,5 @@ def test_what_holds_pointers_is_not_made_anew() -> None:
         lambda: labels.__init__(chain),
         lambda: learner.__init__([TrainingRows(2)], Learning()),
     ):
-        with pytest.raises(TypeError, match="made anew"):
+        with pytest.raises(TypeError, match="initialized twice"):
             again()

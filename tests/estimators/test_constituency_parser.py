@@ -191,11 +191,11 @@ def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
     again = ConstituencyParser.from_bytes(fitted().to_bytes()).partial_fit(CORPUS)
     for each in (parser, again):
         with pytest.raises(
-            ValueError, match=r"'SQ' is none of .*: what the training did not begin"
+            ValueError, match=r"unknown label 'SQ'; .*: what the training did not begin"
         ):
             each.partial_fit(new)
     # Chains that are longer than those of the beginning are refused as well.
-    with pytest.raises(ValueError, match="4 unary phrases lie on one another; 3 may: what the"):
+    with pytest.raises(ValueError, match="4 unary phrases in a row; max_unaries is 3: what the"):
         parser.partial_fit([chain_of(7)])
 
 
@@ -339,7 +339,7 @@ def test_given_constituents_that_are_none() -> None:
         (["NPs"], "the constituent 'NPs' is given"),
         ([(0, 2.0, "NP")], "is given; give its begin"),
         ([(0, 2, 3)], "is given; give its begin"),
-        ([(0, 4, "UCP")], "'UCP' is given, which the parser does not know"),
+        ([(0, 4, "UCP")], "unknown label 'UCP' of a given constituent"),
         ([(0, 4, "S"), (0, 4, "S")], "S is given twice"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -413,18 +413,18 @@ def test_no_phrase_is_without_a_head_of_its_kind() -> None:
 @looped(
     ("chosen", "message"),
     [
-        ({"beam": 0}, "beam is 0"),
-        ({"beam": 2.5}, "beam is 2.5"),
-        ({"update": "late"}, "update is 'late'"),
-        ({"update": "every", "beam": 4}, "'every' needs a beam of width 1"),
+        ({"beam": 0}, "beam must be at least 1"),
+        ({"beam": 2.5}, "beam must be an integer"),
+        ({"update": "late"}, "update must be one of early"),
+        ({"update": "every", "beam": 4}, "update = 'every' needs beam = 1"),
         ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
         ({"templates": "append: S0w"}, "fires on the event 'append'"),
         ({"templates": "poor"}, "tables of templates are phrases"),
         ({"templates": []}, "templates is empty"),
         ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
-        ({"epochs": 0}, "epochs is 0"),
-        ({"n_models": 0}, "n_models is 0"),
-        ({"seed": -1}, "seed is -1"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"n_models": 0}, "n_models must be at least 1"),
+        ({"seed": -1}, "seed must be at least 0"),
     ],
 )
 def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:

@@ -181,16 +181,16 @@ def test_clones_of_scikit_learn() -> None:
 @looped(
     ("settings", "message"),
     [
-        ({"algorithm": "arow"}, "algorithm is 'arow'"),
-        ({"c1": -1.0}, "c1 is -1"),
-        ({"c2": "1"}, "c2 is '1'"),
+        ({"algorithm": "arow"}, "algorithm must be one of .*, got 'arow'"),
+        ({"c1": -1.0}, "c1 must be at least 0"),
+        ({"c2": "1"}, "c2 must be a number"),
         ({"algorithm": "ap", "c2": 1.0}, "c2 is 1.0, but algorithm = 'ap' has no such setting"),
         ({"algorithm": "lbfgs", "c": 1.0}, "c is 1.0"),
         ({"algorithm": "pa", "pa_type": 3}, "pa_type is 3"),
-        ({"algorithm": "pa", "pa_type": 1.5}, "pa_type is 1.5"),
-        ({"delta": -1}, "delta is -1"),
-        ({"period": 0}, "period is 0"),
-        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"algorithm": "pa", "pa_type": 1.5}, "pa_type must be an integer"),
+        ({"delta": -1}, "delta must be at least 0"),
+        ({"period": 0}, "period must be at least 1"),
+        ({"max_iterations": 0}, "max_iterations must be at least 1"),
         ({"all_possible_transitions": False}, "no other way"),
         ({"all_possible_states": False}, "no other way"),
         ({"averaging": False}, "no other way"),
@@ -217,7 +217,7 @@ def test_none_is_what_crfsuite_does() -> None:
         (X[:-1], Y, "X has 59 sequences, and y has more"),
         ([X[0]], [Y[0][:-1]], "sequence 0 has"),
         ([], [], "empty"),
-        ([["text"]], [["O"]], "stands where the features"),
+        ([["text"]], [["O"]], "expected the features of a position"),
     ],
 )
 def test_data_that_does_not_fit(x: Any, y: Any, message: str) -> None:

@@ -633,11 +633,14 @@ def test_models_that_see_different_things_are_not_averaged() -> None:
 @looped(
     ("chosen", "message"),
     [
-        ({"system": "arc_hybrid"}, "system is 'arc_hybrid'; choose from arc_eager, arc_standard"),
-        ({"beam": 0}, "beam is 0"),
-        ({"beam": 2.5}, "beam is 2.5"),
-        ({"update": "late"}, "update is 'late'"),
-        ({"update": "every", "beam": 4}, "'every' needs a beam of width 1"),
+        (
+            {"system": "arc_hybrid"},
+            "system must be one of arc_eager, arc_standard.*, got 'arc_hybrid'",
+        ),
+        ({"beam": 0}, "beam must be at least 1"),
+        ({"beam": 2.5}, "beam must be an integer"),
+        ({"update": "late"}, "update must be one of early"),
+        ({"update": "every", "beam": 4}, "update = 'every' needs beam = 1"),
         ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
         ({"templates": "append: S0w"}, "fires on the event 'append'"),
         ({"templates": "poor"}, "tables of templates are .*transition"),
@@ -645,9 +648,9 @@ def test_models_that_see_different_things_are_not_averaged() -> None:
         ({"templates": "rich", "system": "arc_standard"}, "tables of templates are .*merging"),
         ({"templates": "action: S0vl", "system": "arc_standard"}, "reads the atom 'S0vl'"),
         ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
-        ({"epochs": 0}, "epochs is 0"),
-        ({"n_models": 0}, "n_models is 0"),
-        ({"seed": -1}, "seed is -1"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"n_models": 0}, "n_models must be at least 1"),
+        ({"seed": -1}, "seed must be at least 0"),
     ],
 )
 def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:

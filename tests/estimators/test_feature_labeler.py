@@ -214,7 +214,7 @@ def test_all_forms_of_features_and_schemes() -> None:
         ([[({"a": 1}, " ")]], "no label"),
         ([[({"a": float("nan")}, "X")]], "sentence 1 of the training corpus: .*finite"),
         ([[({"a": None}, "X")]], "has the value None"),
-        ([[("text", "X")]], "stands where the features"),
+        ([[("text", "X")]], "expected the features of a position"),
         ([[({"a\ud800": 1}, "X")]], "surrogate"),
         (["text"], "not a list of pairs"),
         ([[], []], "empty"),
@@ -231,7 +231,7 @@ def test_gold_that_is_none(corpus: Any, message: str) -> None:
     [
         ({"edges": ["a:b"]}, "leave out what follows"),
         ({"edges": [1]}, "list of strings"),
-        ({"scheme": "iob1"}, "scheme is 'iob1'"),
+        ({"scheme": "iob1"}, "scheme must be one of .*, got 'iob1'"),
         ({"epochs": -1}, "epochs"),
     ],
 )
@@ -251,7 +251,7 @@ def test_edge_features_of_too_many_labels(learning: Any) -> None:
 def test_items_of_another_form() -> None:
     model = FeatureLabeler(epochs=1).fit(TRAIN)
     for items in ("text", [{"a": None}], [1], {"a": 1}):
-        with pytest.raises(ValueError, match=r"stands where|has the value"):
+        with pytest.raises(ValueError, match=r"expected the features|has the value"):
             model.predict(items)
     assert model.predict([]) == []
     assert len(model.predict([{}, {"unknown": 1e6}])) == 2

@@ -129,7 +129,7 @@ def test_how_models_are_averaged_is_told_to_both(model: JointReranker) -> None:
 
 def test_settings_that_do_not_exist() -> None:
     for settings, message in (
-        ({"n_best": 0}, "n_best is 0"),
+        ({"n_best": 0}, "n_best must be at least 1"),
         ({"weight": -1.0}, "weight"),
         ({"words": WordJointTagger(sentences="doc")}, "the same setting sentences"),
     ):

@@ -56,5 +56,5 @@ def test_a_joint_tagger_learns() -> None:
     "cls", [ConstituencyParser, DependencyParser, Tagger, WordJointTagger, WordSegmenter]
 )
 def test_others_are_not_trained_so(cls: Any) -> None:
-    with pytest.raises(ValueError, match=r"learning is LogLinear.*; it must be Learning"):
+    with pytest.raises(ValueError, match=r"learning must be Learning.*, got LogLinear.*"):
         cls(learning=LogLinear())

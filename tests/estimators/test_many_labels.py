@@ -45,12 +45,12 @@ def labels_of(n: int) -> list[str]:
 MODELS: list[Any] = [
     pytest.param(Tagger, tagged, 10_000, "tags", id="tagger"),
     pytest.param(WordJointTagger, tagged, 10_000, "tags", id="joint tagger"),
-    pytest.param(DependencyParser, trees, 10_000, "labels of arcs", id="dependencies"),
+    pytest.param(DependencyParser, trees, 10_000, "arc labels", id="dependencies"),
     pytest.param(
         lambda **settings: DependencyParser(system="arc_standard", **settings),
-        trees, 10_000, "labels of arcs", id="arc-standard",
+        trees, 10_000, "arc labels", id="arc-standard",
     ),
-    pytest.param(ConstituencyParser, phrases, 10_000, "labels of phrases", id="constituents"),
+    pytest.param(ConstituencyParser, phrases, 10_000, "phrase labels", id="constituents"),
     pytest.param(
         lambda **settings: SequenceLabeler(scheme=None, **settings),
         tagged, 1_024, "labels", id="labeler",
@@ -63,7 +63,7 @@ def test_too_many_labels_are_refused(
     make: Callable[..., Any], corpus: Callable[[list[str]], list[Any]], limit: int, names: str
 ) -> None:
     """When a training begins, and when a file is read."""
-    said = f"{limit + 1:,} {names}.* {limit:,} is the limit"
+    said = f"expected .* {limit:,} {names}, got {limit + 1:,}"
     with pytest.raises(ValueError, match=said):
         make(epochs=1).fit(corpus(labels_of(limit + 1)))
     small = make(epochs=1).fit(corpus(labels_of(3)))
@@ -73,7 +73,9 @@ def test_too_many_labels_are_refused(
 
 
 def test_tags_for_a_chain_are_fewer() -> None:
-    with pytest.raises(ValueError, match=r"257 tags are too many .* 256 is the limit"):
+    with pytest.raises(
+        ValueError, match="too many tags for one label chain: 257; 256 is the limit"
+    ):
         CharacterJointTagger().fit(tagged(labels_of(257)))
 
 

@@ -58,11 +58,11 @@ def test_defaults_depend_on_how_many_models_there_are() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"scheme": "bio"}, "scheme is 'bio'; choose from bmes, six"),
-        ({"mean": "median"}, "mean is 'median'; choose from nonzero, plain"),
-        ({"n_models": 0}, "n_models is 0; it must be at least 1"),
-        ({"n_models": 1.5}, "n_models is 1.5; it must be a whole number"),
-        ({"n_models": True}, "n_models is True; it must be a whole number"),
+        ({"scheme": "bio"}, "scheme must be one of bmes, six.*, got 'bio'"),
+        ({"mean": "median"}, "mean must be one of nonzero, plain.*, got 'median'"),
+        ({"n_models": 0}, "n_models must be at least 1.*, got 0"),
+        ({"n_models": 1.5}, "n_models must be an integer, got 1.5"),
+        ({"n_models": True}, "n_models must be an integer, got True"),
     ],
     ids=str,
 )

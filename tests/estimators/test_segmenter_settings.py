@@ -19,7 +19,7 @@ Corpus = list[list[str]]
 @looped(
     ("settings", "message"),
     [
-        ({"types": "g11"}, "choose from g10, extended"),
+        ({"types": "g11"}, "must be one of g10, extended"),
         ({"templates": "w-1"}, "atom 'w', which this model does not have; it has c, type"),
         ({"templates": "type0", "types": None}, "atom 'type', .* it has c;"),
         ({"templates": "zhang2015"}, "'zhang2015' .* tables of templates are zhang2014"),
@@ -30,12 +30,12 @@ Corpus = list[list[str]]
         ({"templates": [], "types": None}, "name at least one"),
         ({"templates": "", "types": None}, "name at least one"),
         ({"templates": " | ", "types": None}, "name at least one"),
-        ({"epochs": 0}, "epochs is 0; it must be at least 1"),
-        ({"epochs": -3}, "epochs is -3; it must be at least 1"),
-        ({"patience": 0}, "patience is 0; it must be at least 1"),
-        ({"seed": -1}, "seed is -1; it must be at least 0"),
-        ({"sentences": "line"}, "choose from punctuation, wrapped, doc"),
-        ({"sentences": None}, "choose from punctuation, wrapped, doc"),
+        ({"epochs": 0}, "epochs must be at least 1.*, got 0"),
+        ({"epochs": -3}, "epochs must be at least 1.*, got -3"),
+        ({"patience": 0}, "patience must be at least 1.*, got 0"),
+        ({"seed": -1}, "seed must be at least 0.*, got -1"),
+        ({"sentences": "line"}, "must be one of punctuation, wrapped, doc"),
+        ({"sentences": None}, "must be one of punctuation, wrapped, doc"),
         ({"learning": Learning(min_count=2)}, "min_count is 2, but a segmenter of this kind has"),
         (
             {"learning": LogLinear(noise="gaussian_dropout")},

@@ -412,8 +412,8 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
 @looped(
     ("settings", "message"),
     [
-        ({"scheme": "iob1"}, "scheme is 'iob1'"),
-        ({"scheme": "BIO"}, "scheme is 'BIO'"),
+        ({"scheme": "iob1"}, "scheme must be one of .*, got 'iob1'"),
+        ({"scheme": "BIO"}, "scheme must be one of .*, got 'BIO'"),
         ({"templates": "label: pos(w0)"}, "pos"),
         ({"templates": "nonsense"}, "nonsense"),
         ({"columns": ()}, "columns"),
@@ -421,7 +421,7 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
         ({"gazetteers": {"": ["x"]}}, "gazetteer"),
         ({"gazetteers": ["x"]}, "must be Gazetteers or Mapping"),
         ({"epochs": 0}, "epochs"),
-        ({"learning": "sgd"}, "learning is 'sgd'; it must be Learning or LogLinear"),
+        ({"learning": "sgd"}, "learning must be Learning or LogLinear.*, got 'sgd'"),
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
@@ -455,7 +455,7 @@ def repeat_partial_fit(model: SequenceLabeler, times: int) -> None:
 
 def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
     steep = labeler(learning=LogLinear(rate=1e300, l2=0.0))
-    with pytest.raises(ValueError, match="choose a rate below 1e\\+300"):
+    with pytest.raises(ValueError, match="choose a learning rate below 1e\\+300"):
         repeat_partial_fit(steep, 20)
     assert not steep.is_trained
     with pytest.raises(ValueError, match="has not been trained"):

@@ -123,7 +123,7 @@ def test_evaluate_counts_as_the_metric_does() -> None:
         ({"templates": "tag: nonsense"}, "nonsense"),
         ({"templates": "append: w0"}, "append"),
         ({"dictionary": 0}, "dictionary"),
-        ({"closed_tags": "pku"}, "choose from ctb, ud"),
+        ({"closed_tags": "pku"}, "must be one of ctb, ud"),
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:

@@ -251,12 +251,12 @@ def test_gold_that_is_none(corpus: Any) -> None:
         ({"ngrams": 0}, "nothing is seen"),
         ({"ngrams": 0, "characters": []}, "nothing is seen"),
         ({"ngrams": 4}, "at most 3"),
-        ({"ngrams": 1.0}, "whole number"),
+        ({"ngrams": 1.0}, "an integer"),
         ({"characters": [0]}, "at least 1"),
         ({"characters": [9]}, "at most 8"),
-        ({"characters": "12"}, "list of whole numbers"),
-        ({"characters": 2}, "list of whole numbers"),
-        ({"values": "tf"}, "values is 'tf'"),
+        ({"characters": "12"}, "list of integers"),
+        ({"characters": 2}, "list of integers"),
+        ({"values": "tf"}, "values must be one of .*, got 'tf'"),
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:

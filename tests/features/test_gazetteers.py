@@ -142,8 +142,8 @@ def test_damaged_compression_is_told(tmp_path: Path) -> None:
     [
         ({"city": []}, "'city' is empty"),
         ({"city": ["  "]}, "is empty; leave it out"),
-        ({"city": "Rome"}, "is no list"),
-        ({"city": None}, "is no list"),
+        ({"city": "Rome"}, "must be a list"),
+        ({"city": None}, "must be a list"),
         ({"city": [3]}, "phrases are strings"),
         ({"city": ["a " * (MAX_PHRASE + 1)]}, "65 tokens"),
         ({"city": ["\ud800"]}, "lone surrogate"),
@@ -151,7 +151,7 @@ def test_damaged_compression_is_told(tmp_path: Path) -> None:
         ({"my city": ["Rome"]}, "cannot be the name"),
         ({"\ud800": ["Rome"]}, "cannot be the name"),
         ({3: ["Rome"], "city": ["Rome"]}, "cannot be the name"),
-        ([["Rome"]], "give a mapping"),
+        ([["Rome"]], "must be a mapping"),
     ],
 )
 def test_unusable_lists_are_refused(lists: Any, fault: str) -> None:

@@ -83,9 +83,9 @@ def test_what_is_no_script_is_refused(pairs: np.ndarray) -> None:
 
 
 def test_setting_and_table_go_together() -> None:
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="do not match"):
         stored_script("simplified", {})
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="do not match"):
         stored_script(None, script_of({1: 2}).arrays)
 
 

@@ -212,11 +212,11 @@ def test_one_table_with_a_negative_zero() -> None:
 
 def test_tables_that_do_not_go_together() -> None:
     rows = table({1: {0: 1.0}}, adaptive=False)
-    with pytest.raises(ValueError, match="nothing to average"):
+    with pytest.raises(ValueError, match="no weight rows to average"):
         average_rows([])
     for other in (table({1: {0: 1.0}}, adaptive=False, n_columns=5), table({}, adaptive=True)):
         with pytest.raises(ValueError, match="differ in width or layout"):
             average_rows([rows, other])
     for mean in ("median", None, "Plain"):
-        with pytest.raises(ValueError, match=r"there is no mean .*; choose from nonzero, plain"):
+        with pytest.raises(ValueError, match="mean must be one of nonzero, plain, got"):
             average_rows([rows], mean)

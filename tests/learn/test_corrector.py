@@ -149,12 +149,12 @@ def test_counts_of_chains_by_hand() -> None:
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, 1.5, float("nan")])
 def test_margins_that_cannot_be(margin: float) -> None:
-    with pytest.raises(ValueError, match="the margin is"):
+    with pytest.raises(ValueError, match="margin must be"):
         Corrector([TrainingRows(4)], LEARNING, margin=margin)
 
 
 def test_settings_and_counts_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="corrections need"):
         Corrector([TrainingRows(4)], Learning("pa"))
-    with pytest.raises(ValueError, match="were counted, not of 1"):
+    with pytest.raises(ValueError, match="expected the counts of 1 tables"):
         Corrector([TrainingRows(4)], LEARNING).set_feature_counts([])

@@ -214,7 +214,7 @@ def test_reading_changes_nothing() -> None:
     assert [rows.weights(0, time)[0] for time in (4, 2, 3)] == pytest.approx([9 / 16, 1, 3 / 4])
     for name, array in rows.state().items():
         assert array.tobytes() == before[name].tobytes()
-    with pytest.raises(ValueError, match="visited later than update 1"):
+    with pytest.raises(ValueError, match="updated later than update 1"):
         rows.weights(0, 1)
     rows.catch_up(0, 4)
     assert (rows.last_visit(), rows.weights(0)[0]) == (4, pytest.approx(9 / 16))
@@ -370,20 +370,20 @@ def test_l1_with_very_little_l2(l2: float) -> None:
     ids=str,
 )
 def test_penalties_that_cannot_be(penalties: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="cannot be"):
+    with pytest.raises(ValueError, match="penalties must be"):
         TrainingRows(2, **penalties)
 
 
 @pytest.mark.parametrize("other", [{"l1": 0.1}, {"l2": 0.1}], ids=str)
 def test_cumulative_l1_stands_alone(other: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="does not go together"):
+    with pytest.raises(ValueError, match="cannot be combined"):
         TrainingRows(2, cumulative_l1=0.1, **other)
 
 
 def test_with_cumulative_l1_an_update_of_a_row_comes_once() -> None:
     rows = TrainingRows(2, cumulative_l1=0.1)
     rows.add([(rows.row(1), 0, 1.0)], 3)
-    with pytest.raises(ValueError, match="update 3 does not come after update 3"):
+    with pytest.raises(ValueError, match="update 3 must come after update 3"):
         rows.add([(0, 1, 1.0)], 3)
 
 
@@ -394,13 +394,13 @@ def test_states_of_other_penalties_are_refused() -> None:
     with pytest.raises(ValueError, match="lack 'debts'"):
         TrainingRows.from_state(2, plain.state(), cumulative.penalties)
     infinite = {**cumulative.state(), "debts": np.array([[np.inf, 0.0]])}
-    with pytest.raises(ValueError, match=r"debts .* not a finite number"):
+    with pytest.raises(ValueError, match=r"debts .* must be finite"):
         TrainingRows.from_state(2, infinite, cumulative.penalties)
 
 
 def test_a_learner_and_its_tables_have_the_same_penalties() -> None:
     for table, learning in [({"l2": 0.1}, Learning()), ({}, Learning(l1=0.1))]:
-        with pytest.raises(ValueError, match="other penalties"):
+        with pytest.raises(ValueError, match="penalties of a weight table differ"):
             Perceptron([TrainingRows(2, **table)], learning)
     settings = Learning(l2=0.1, clock="mistakes")
     learner = Perceptron([TrainingRows(2, l2=0.1)], settings, clock=4)

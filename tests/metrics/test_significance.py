@@ -121,5 +121,5 @@ def test_what_cannot_be_compared() -> None:
         randomization_test([accuracy(1)] * 2, [accuracy(1)])
     with pytest.raises(ValueError, match="sentence 1: the gold counts of the two systems differ"):
         randomization_test([accuracy(1)] * 2, [accuracy(1), Counts(2, 2, 0)])
-    with pytest.raises(ValueError, match="0 repetitions cannot be made"):
+    with pytest.raises(ValueError, match="repetitions must be at least 1, got 0"):
         randomization_test([accuracy(1)], [accuracy(1)], repetitions=0)

@@ -234,7 +234,9 @@ def test_what_cannot_stay() -> None:
     nlp = trained()
     doc = tagged_doc(nlp.vocab, GOLD[0])
     doc.spans["constituents"] = [Span(doc, 0, 2, label="NP"), Span(doc, 1, 3, label="NP")]
-    with pytest.raises(ValueError, match="that are given over the words 0 to 1 and 1 to 2 overlap"):
+    with pytest.raises(
+        ValueError, match="given constituents over the words 0 to 1 and 1 to 2 overlap"
+    ):
         nlp(doc)
     pair = GOLD[0], GOLD[3]
     doc = tagged_doc(nlp.vocab, *pair, sent_starts=starts(*pair))
@@ -408,9 +410,9 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("constituency").model
     for settings, message in (
-        ({"attribute": "both"}, "the pipe 'c': attribute is 'both'; choose from tag, pos"),
-        ({"sentences": "none"}, "sentences is 'none'; choose from"),
-        ({"dependencies": "ud"}, "dependencies is 'ud'; choose from parser, ctb, "),
+        ({"attribute": "both"}, "the pipe 'c': attribute must be one of tag, pos.*, got 'both'"),
+        ({"sentences": "none"}, "sentences must be one of .*, got 'none'"),
+        ({"dependencies": "ud"}, "dependencies must be one of parser, ctb, .*, got 'ud'"),
     ):
         with pytest.raises(ValueError, match=message):
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]

@@ -352,8 +352,11 @@ def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) ->
 def test_settings_that_are_refused() -> None:
     model = untrained().get_pipe("parser").model
     for settings, message in (
-        ({"attribute": "both"}, "the pipe 'parser': attribute is 'both'; choose from tag, pos"),
-        ({"sentences": "none"}, "sentences is 'none'; choose from"),
+        (
+            {"attribute": "both"},
+            "the pipe 'parser': attribute must be one of tag, pos.*, got 'both'",
+        ),
+        ({"sentences": "none"}, "sentences must be one of .*, got 'none'"),
     ):
         with pytest.raises(ValueError, match=message):
             StructregParser(Vocab(), model, "parser", **settings)  # type: ignore[arg-type]

@@ -490,7 +490,7 @@ def test_settings_that_are_refused() -> None:
         ({}, {"templates": "label: tag(w0)"}, "tag"),
         ({}, {"scheme": "iob1"}, "scheme"),
         ({}, {"learning": {**log_linear, "noise": "loud"}}, "noise"),
-        ({}, {"learning": {**log_linear, "rate": -1.0}}, "rate is -1.0"),
+        ({}, {"learning": {**log_linear, "rate": -1.0}}, "rate must be above 0"),
         ({}, {"learning": {**log_linear, "l3": 1.0}}, "l3"),
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):

@@ -200,7 +200,7 @@ def test_settings_that_are_refused() -> None:
     with pytest.raises(ValueError, match="'lemma' is not"):
         untrained(attribute="lemma")
     model = untrained().get_pipe("tagger").model
-    with pytest.raises(ValueError, match="attribute is 'lemma'; choose from tag, pos, both"):
+    with pytest.raises(ValueError, match=r"attribute must be one of tag, pos, both.*, got 'lemma'"):
         StructregTagger(Vocab(), model, attribute="lemma")
     with pytest.raises(ValueError, match=r"the pipe 'tagger' is 'linear', none of spacy_structreg"):
         StructregTagger(Vocab(), Linear(), "tagger")

@@ -138,9 +138,9 @@ def test_references_of_several_categories_are_refused(cats: dict[str, float]) ->
 
 def test_settings_that_are_refused() -> None:
     for model, message in [
-        ({"ngrams": 4}, "ngrams is 4"),
+        ({"ngrams": 4}, "ngrams must be at least 0"),
         ({"values": "tfidf"}, "values"),
-        ({"characters": [0]}, "characters is 0"),
+        ({"characters": [0]}, "characters must be at least 1"),
         ({"ngrams": 0}, "nothing is seen of texts"),
         ({"templates": "ner"}, "templates"),
     ]:

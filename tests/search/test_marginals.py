@@ -216,15 +216,15 @@ def test_edges_of_zero_change_nothing() -> None:
 @looped(
     ("emissions", "transitions", "edges", "message"),
     [
-        (np.zeros((2, 3)), np.zeros((4, 4)), None, "emissions need the shape"),
-        (np.zeros(4), np.zeros((4, 4)), None, "emissions need the shape"),
-        (np.zeros((2, 4)), np.zeros((4, 3)), None, "transitions need the shape"),
-        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((2, 4, 4)), "edges need the shape"),
-        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((1, 4)), "edges need the shape"),
-        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((0, 4, 4)), "edges need the shape"),
-        (np.full((2, 4), np.nan), np.zeros((4, 4)), None, "not a finite number"),
-        (np.zeros((2, 4)), np.full((4, 4), -np.inf), None, "not a finite number"),
-        (np.zeros((2, 4)), np.zeros((4, 4)), np.full((1, 4, 4), np.inf), "not a finite number"),
+        (np.zeros((2, 3)), np.zeros((4, 4)), None, "emissions must have the shape"),
+        (np.zeros(4), np.zeros((4, 4)), None, "emissions must have the shape"),
+        (np.zeros((2, 4)), np.zeros((4, 3)), None, "transitions must have the shape"),
+        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((2, 4, 4)), "edges must have the shape"),
+        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((1, 4)), "edges must have the shape"),
+        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((0, 4, 4)), "edges must have the shape"),
+        (np.full((2, 4), np.nan), np.zeros((4, 4)), None, "must be finite"),
+        (np.zeros((2, 4)), np.full((4, 4), -np.inf), None, "must be finite"),
+        (np.zeros((2, 4)), np.zeros((4, 4)), np.full((1, 4, 4), np.inf), "must be finite"),
     ],
 )
 def test_wrong_arguments_are_refused(

@@ -233,21 +233,21 @@ def test_ties_by_hand() -> None:
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
 def test_scores_that_are_not_finite(bad: float) -> None:
     for emissions, transitions in (([[0, bad]], ZEROS), (ZEROS, [[0, 0], [bad, 0]])):
-        with pytest.raises(ValueError, match="not a finite number"):
+        with pytest.raises(ValueError, match="must be finite"):
             viterbi(FREE, emissions, transitions)
-        with pytest.raises(ValueError, match="not a finite number"):
+        with pytest.raises(ValueError, match="must be finite"):
             viterbi_nbest(FREE, emissions, transitions, 2)
 
 
 @looped(
     ("emissions", "transitions", "mask", "complaint"),
     [
-        (np.zeros((3, 3)), ZEROS, None, r"\(n, 2\), not \(3, 3\)"),
-        (np.zeros(2), ZEROS, None, r"\(n, 2\), not \(2,\)"),
+        (np.zeros((3, 3)), ZEROS, None, r"\(n, 2\), got \(3, 3\)"),
+        (np.zeros(2), ZEROS, None, r"\(n, 2\), got \(2,\)"),
         (np.zeros((1, 3, 2)), ZEROS, None, r"\(n, 2\)"),
-        (np.zeros((3, 2)), np.zeros((2, 3)), None, r"\(2, 2\), not \(2, 3\)"),
-        (np.zeros((3, 2)), ZEROS, np.ones((2, 2)), r"\(3, 2\), not \(2, 2\)"),
-        (np.zeros((3, 2)), ZEROS, np.ones(3), r"\(3, 2\), not \(3,\)"),
+        (np.zeros((3, 2)), np.zeros((2, 3)), None, r"\(2, 2\), got \(2, 3\)"),
+        (np.zeros((3, 2)), ZEROS, np.ones((2, 2)), r"\(3, 2\), got \(2, 2\)"),
+        (np.zeros((3, 2)), ZEROS, np.ones(3), r"\(3, 2\), got \(3,\)"),
     ],
 )
 def test_shapes_that_do_not_agree(emissions, transitions, mask, complaint: str) -> None:
@@ -259,7 +259,7 @@ def test_shapes_that_do_not_agree(emissions, transitions, mask, complaint: str) 
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_no_paths_cannot_be_asked_for(k: int) -> None:
-    with pytest.raises(ValueError, match="at least one path"):
+    with pytest.raises(ValueError, match="k must be at least 1"):
         viterbi_nbest(FREE, ZEROS, ZEROS, k)
 
 
@@ -369,7 +369,7 @@ def test_a_lattice_of_one_column_a_position_changes_nothing(problem, k: int) -> 
 @looped("columns", [[(0, []), (1, [])], [(0, [0])], [(0, []), (0, []), (2, [0])], [(1, [])], []])
 def test_lattices_that_do_not_fit(columns: list[tuple[int, list[int]]]) -> None:
     graph = LabelGraph([[1]], [1], [1])
-    with pytest.raises(ValueError, match="lattice do"):
+    with pytest.raises(ValueError, match="lattice"):
         viterbi(graph, np.zeros((2, 1)), [[0.0]], lattice=columns)
 
 

@@ -144,7 +144,7 @@ def test_compiling_refuses_what_does_not_fit() -> None:
     model = character_model("c-1 | c0")
     learner = model.features.new_learner()
     symbols = model.atoms.symbols("我们", 1)
-    with pytest.raises(ValueError, match="label 4 does not exist"):
+    with pytest.raises(ValueError, match="label 4 is out of range"):
         model.features.compile(symbols, np.array([0, 4], dtype=np.uint16), learner)
     with pytest.raises(ValueError, match="do not fit"):
         model.features.compile(symbols, np.zeros(3, dtype=np.uint16), learner)

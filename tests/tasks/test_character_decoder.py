@@ -313,7 +313,7 @@ def test_what_is_not_text(text) -> None:
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_no_segmentations_cannot_be_asked_for(k: int) -> None:
-    with pytest.raises(ValueError, match="at least one analysis"):
+    with pytest.raises(ValueError, match="k must be at least 1"):
         make_decoder().nbest("我们", k)
 
 

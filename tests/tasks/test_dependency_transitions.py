@@ -111,7 +111,7 @@ def test_only_projective_trees_with_one_root_have_a_derivation(system: System, n
         if is_tree(heads):
             assert len(made.oracle(heads, [0] * n)) == 2 * n - 1
         else:
-            with pytest.raises(ValueError, match="no projective tree with one root"):
+            with pytest.raises(ValueError, match="a projective tree with one root"):
                 made.oracle(heads, [0] * n)
     for head in (n, -2):
         with pytest.raises(ValueError, match="head"):
@@ -127,7 +127,7 @@ def test_compiled_sentences_hold_the_gold_actions(system: System) -> None:
     assert derivation is not None
     assert derivation.gold == made.oracle(heads, labels)
     assert made.compile([], [], [], [], learner) is None
-    with pytest.raises(ValueError, match="no projective tree"):
+    with pytest.raises(ValueError, match="a projective tree"):
         made.compile(["我", "学"], ["N", "V"], [ROOT, ROOT], [0, 0], learner)
     with pytest.raises(ValueError, match="zip"):
         made.compile(["我", "学"], ["N"], [ROOT, 0], [0, 0], learner)
@@ -197,7 +197,7 @@ def test_any_weights_give_trees_at_any_length(system: System, width: int) -> Non
 @EACH_SYSTEM
 def test_a_tree_needs_all_its_actions(system: System) -> None:
     _, agenda = no_weights(system, 1, 3)
-    with pytest.raises(ValueError, match="2 actions make no tree of 3 words"):
+    with pytest.raises(ValueError, match="2 actions do not build a tree over 3 words"):
         agenda.system.tree([0, 0])
 
 
@@ -461,7 +461,7 @@ def test_a_decoder_parses_sentence_by_sentence(system: System) -> None:
     assert decoder.parse([([], [])]) == [([], [])]
     assert [tree for _, tree in decoder.nbest(*one, 5)] == [([ROOT], [ROOT])]
     assert decoder.nbest([], [], 1) == [(0.0, ([], []))]
-    with pytest.raises(ValueError, match="at least one tree"):
+    with pytest.raises(ValueError, match="k must be at least 1"):
         decoder.nbest(*one, 0)
 
 
@@ -483,22 +483,22 @@ def test_given_heads_and_labels_must_exist(
     system: System, given_arcs: tuple[list[int | None], list[int | None]]
 ) -> None:
     decoder = decoder_of(system)
-    with pytest.raises(ValueError, match="given"):
+    with pytest.raises(ValueError, match=r"head or label|cycle"):
         decoder.parse([(["我", "学"], ["N", "V"])], [given_arcs])
-    with pytest.raises(ValueError, match="given"):
+    with pytest.raises(ValueError, match=r"head or label|cycle"):
         decoder.system.load_words(["我", "学"], ["N", "V"], *given_arcs)
 
 
 @EACH_SYSTEM
 def test_a_decoder_refuses_what_is_no_tagged_sentence(system: System) -> None:
     decoder = decoder_of(system)
-    with pytest.raises(ValueError, match="1 tags are given for 2 words"):
+    with pytest.raises(ValueError, match="expected a tag for each of 2 words, got 1"):
         decoder.parse([(["我", "学"], ["N"])])
     with pytest.raises(TypeError):
         decoder.parse([(["我", 1], ["N", "V"])])  # type: ignore[list-item]
     with pytest.raises(TypeError):
         decoder.parse([(["我"], [None])])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="labels are not those"):
+    with pytest.raises(ValueError, match="labels do not match those"):
         ParseDecoder(decoder.agenda, ["a"], "root")
     with pytest.raises(TypeError, match="pickle the model"):
         pickle.dumps(decoder)
@@ -507,11 +507,11 @@ def test_a_decoder_refuses_what_is_no_tagged_sentence(system: System) -> None:
 @EACH_SYSTEM
 def test_systems_that_cannot_be(system: System) -> None:
     for n_labels in (0, 10_001):
-        with pytest.raises(ValueError, match="labels of arcs; 10,000 is the limit"):
+        with pytest.raises(ValueError, match="expected 1 to 10,000 arc labels"):
             system.make(WordAtoms(), n_labels, ["S0t"])
-    with pytest.raises(ValueError, match="no atom 'S9t'"):
+    with pytest.raises(ValueError, match="unknown atom 'S9t'"):
         system.make(WordAtoms(), 1, ["S9t"])
-    with pytest.raises(ValueError, match="no event 'append'"):
+    with pytest.raises(ValueError, match="unknown event 'append'"):
         system.make(WordAtoms(), 1, ["S0t"], ["append"])
 
 

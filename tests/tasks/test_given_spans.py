@@ -88,7 +88,7 @@ def test_spans_hold(kind: str, case: tuple[str, list[AnySpan]], words: list[str]
     listed_words.add("生在", bonus=3.0)
     blank = any(kind != "edges" and not text[a:b].strip() for a, b, kind in spans)
     if blank or not go_together(text, spans):
-        fault = "nothing but white space" if blank else "would be cut by"
+        fault = "contains only white space" if blank else "would be cut by"
         with pytest.raises(ValueError, match=fault):
             model(kind).predict(text, listed_words, spans=spans)
         return
@@ -167,21 +167,21 @@ def test_limits_by_hand() -> None:
 @looped(
     ("span", "fault"),
     [
-        ((0,), "is no span"),
-        ("ab", "is no span"),
-        (3, "is no span"),
-        ((0, 1, "token", None, 1), "is no span"),
-        ((0.5, 1), "are no integers"),
-        ((None, 1), "are no integers"),
+        ((0,), "expected a span"),
+        ("ab", "expected a span"),
+        (3, "expected a span"),
+        ((0, 1, "token", None, 1), "expected a span"),
+        ((0.5, 1), "must be integers"),
+        ((None, 1), "must be integers"),
         ((-1, 1), "is empty or goes beyond the text, which has 3 characters"),
         ((0, 4), "goes beyond"),
         ((1, 1), "is empty"),
         ((2, 1), "is empty"),
-        ((0, 1, "word"), "there is no kind 'word' of spans; choose token, whole or edges"),
+        ((0, 1, "word"), "unknown kind 'word' of spans; choose token, whole or edges"),
         ((0, 1, "whole", "NN"), "cannot have the tag 'NN'; tokens have tags"),
         ((0, 1, "token", ""), "cannot have the tag ''"),
         ((0, 1, "token", 3), "cannot have the tag 3"),
-        ((2, 3), "nothing but white space"),
+        ((2, 3), "contains only white space"),
     ],
 )
 def test_spans_that_are_refused(span: object, fault: str) -> None:

@@ -108,8 +108,8 @@ def test_tags_follow_as_they_like() -> None:
     ("scheme", "labels", "fault"),
     [
         ("bio", ["E-X"], "'E-X' is no label of this scheme"),
-        ("bioes", ["M-X"], "'M-X' is another spelling of I-X; convert the labels to bioes first"),
-        ("bioes", ["U-X"], "'U-X' is another spelling of S-X"),
+        ("bioes", ["M-X"], "'M-X' must be written as I-X; convert the labels to bioes first"),
+        ("bioes", ["U-X"], "'U-X' must be written as S-X"),
         ("iob1", ["I-X"], "cannot be predicted in 'iob1'; choose one of bio, bioes, io, or None"),
         ("bilou", ["O"], "cannot be predicted in 'bilou'"),
     ],
@@ -130,8 +130,8 @@ def test_labels_of_no_scheme(
         ("bioes", ["B-X", "I-X", "O"], "lack E-X"),
         ("bio", ["O", "I-X", "B-X"], "are not sorted and distinct"),
         (None, ["A", "A"], "are not sorted and distinct"),
-        (None, [], "there are no labels"),
-        (None, sorted(map(str, range(1025))), "cannot have 1,025 labels"),
+        (None, [], "no labels in the training corpus"),
+        (None, sorted(map(str, range(1025))), "expected 1 to 1,024 labels, got 1,025"),
     ],
 )
 def test_labels_without_graph(scheme: Scheme | None, labels: list[str], fault: str) -> None:

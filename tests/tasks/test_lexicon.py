@@ -97,7 +97,7 @@ def test_pickles_and_nodes() -> None:
         (["b", "a"], "sort the words"),
         (["a", "a"], "each of them once"),
         ([""], "is empty"),
-        ([b"a"], "is no string"),
+        ([b"a"], "expected words as str"),
         (["a" * (LONGEST_WORD + 1)], "255 are the most"),
     ],
 )
@@ -128,11 +128,11 @@ def test_entries_that_do_not_fit(name: str, value: object) -> None:
 def test_arrays_that_do_not_fit() -> None:
     entries, nodes = contents()
     for wrong in (nodes.astype(np.int64), nodes.reshape(1, -1), nodes[:0], nodes[:2], None):
-        with pytest.raises(ValueError, match="lacks its nodes"):
+        with pytest.raises(ValueError, match="nodes of the lexicon are missing"):
             Lexicon.from_contents(entries, {"nodes": wrong})  # type: ignore[dict-item]
-    with pytest.raises(ValueError, match="lacks its nodes"):
+    with pytest.raises(ValueError, match="nodes of the lexicon are missing"):
         Lexicon.from_contents(entries, {})
-    with pytest.raises(ValueError, match="cannot be"):
+    with pytest.raises(ValueError, match="is damaged"):
         Lexicon.from_contents(entries, {"nodes": nodes}, 3)
 
 

@@ -157,7 +157,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         count_ngrams([], most=0)
     codes, ends = character_codes()
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="entries"):
         TextChunk((codes[:5], ends))
     with pytest.raises(ValueError, match="two numbers"):
         RunMerger([np.zeros((2, 3), np.uint64)], 1)

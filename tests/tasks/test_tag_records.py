@@ -172,7 +172,7 @@ def test_records_begin_empty_and_grow() -> None:
     assert names(records.word("甲乙", ATOMS)) == "ABC"
     records.add("甲乙", 1, ATOMS)
     assert names(records.word("甲乙", ATOMS)) == "AB"
-    with pytest.raises(ValueError, match="there is no tag 3"):
+    with pytest.raises(ValueError, match="unknown tag 3"):
         records.add("甲", 3, ATOMS)
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(records)
@@ -274,7 +274,7 @@ def test_states_that_no_records_have_are_refused() -> None:
     for settings in ({}, {"closed": ["A"], "closed_firsts": ["B"]}):
         with pytest.raises(ValueError, match="other closed tags"):
             GrowingRecords(TAGS, **settings, state=state)
-    with pytest.raises(ValueError, match="other limits of lengths"):
+    with pytest.raises(ValueError, match="other length limits"):
         GrowingRecords(TAGS, closed=["A"], lengths=False, state=state)
     # Keys that all want one place in the index.
     keys = colliding(6000)
@@ -523,11 +523,11 @@ def test_arrays_that_cannot_be_are_refused(name: str, array: np.ndarray) -> None
 
 def test_unknown_and_missing_arrays_are_refused() -> None:
     arrays = collect([[("甲乙", "A")]]).arrays
-    with pytest.raises(ValueError, match="the records of tags are"):
+    with pytest.raises(ValueError, match="unexpected tag records"):
         TagRecords(3, {**arrays, "more": arrays["words"]})
-    with pytest.raises(ValueError, match="the records of tags are"):
+    with pytest.raises(ValueError, match="unexpected tag records"):
         TagRecords(3, {name: array for name, array in arrays.items() if name != "words"})
-    with pytest.raises(ValueError, match="cannot be 0 tags"):
+    with pytest.raises(ValueError, match="expected 1 to 10,000 tags, got 0"):
         TagRecords(0, arrays)
-    with pytest.raises(ValueError, match="records are of 3 tags, not of 2"):
+    with pytest.raises(ValueError, match="expected records of 2 tags, got 3"):
         WordTransitions(ATOMS, 2, records=TagRecords(3, arrays))

@@ -314,10 +314,10 @@ def test_many_overlaps(kind: str) -> None:
 def test_places_that_do_not_fit_their_text() -> None:
     with model("characters")._decoders().borrow() as decoder:
         for places in ([[0, 3, -1]], [[-1, 1, -1]], [[1, 1, -1]], [[1, 2, -1], [0, 1, -1]]):
-            with pytest.raises(ValueError, match="do not fit their text"):
+            with pytest.raises(ValueError, match="do not fit the text"):
                 decoder.spans(["大学"], [[2]], [np.array(places)])
         for tag in (-2, 1):
-            with pytest.raises(ValueError, match="do not fit their text"):
+            with pytest.raises(ValueError, match="do not fit the text"):
                 decoder.spans(["大学"], [[2]], [np.array([[0, 1, tag]])], ["NN"])
         with pytest.raises(ValueError, match="goes beyond its sentence"):
             decoder.spans(["大学"], [[1, 2]], [np.array([[0, 2, -1]])])

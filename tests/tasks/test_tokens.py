@@ -327,7 +327,7 @@ def test_gazetteers_are_not_asked_for_where_there_are_none() -> None:
     without = TokenFeatures("ner")
     assert not any("gazetteers" in str(template) for template in without.templates)
     assert len(make("ner").templates) == len(without.templates) + 3
-    with pytest.raises(ValueError, match="there are none"):
+    with pytest.raises(ValueError, match="no gazetteer was given"):
         TokenFeatures(["label: gazetteers(w0)"])
 
 
@@ -413,8 +413,8 @@ def test_unusable_templates_are_refused(templates: list[str], fault: str) -> Non
 @looped(
     ("columns", "fault"),
     [
-        ([], "have no columns"),
-        ("w", "have no columns"),
+        ([], "columns must not be empty"),
+        ("w", "columns must not be empty"),
         (["w", "shape"], "'shape' of a column is taken"),
         (["w", "ngrams"], "is taken"),
         (["w", "w"], "is taken"),
@@ -432,12 +432,12 @@ def test_unusable_columns_are_refused(columns: Any, fault: str) -> None:
 @looped(
     ("arguments", "fault"),
     [
-        ((1, [], [1], 0, []), "a stream is no field"),
+        ((1, [], [1], 0, []), "a stream index is out of range"),
         ((1, [], [0], 0, [[(0, [(1, 0, 0)])]]), "no field 1"),
-        ((1, [], [0], 0, [[(0, [(0, 1, 0)])]]), "no field 0 from 1 to 0"),
-        ((1, [], [0], 0, [[(0, [(0, 0, 1)])]]), "one position"),
-        ((1, [], [0], -1, [[(0, [(WORDS, -2, -1)])]]), "no field"),
-        ((1, [], [0], 0, [[(0, [(NGRAMS, 0, 0), (GAZETTEERS, 0, 0)])]]), "two atoms"),
+        ((1, [], [0], 0, [[(0, [(0, 1, 0)])]]), "no field 0 at the offsets 1 to 0"),
+        ((1, [], [0], 0, [[(0, [(0, 0, 1)])]]), "must be at one offset"),
+        ((1, [], [0], -1, [[(0, [(WORDS, -2, -1)])]]), "not a field"),
+        ((1, [], [0], 0, [[(0, [(NGRAMS, 0, 0), (GAZETTEERS, 0, 0)])]]), "two multi-valued atoms"),
         ((1, [], [0], 0, [[(0, [(0, 0, 0)] * 9)]]), "more than 8"),
     ],
 )
@@ -450,9 +450,9 @@ def test_entries_that_do_not_fit_are_refused() -> None:
     keys = pickle.loads(pickle.dumps(TokenKeys(2, [], [0], 0, [[(0, [(GAZETTEERS, 0, 0)])]])))
     with pytest.raises(ValueError, match="fields of a word are missing"):
         keys.see([b"12345678"], [("a",)], None, 0)
-    with pytest.raises(ValueError, match="as many values"):
+    with pytest.raises(ValueError, match="values for each token"):
         keys.see([b"1234567812345678"], [("a",)], [], 0)
-    with pytest.raises(TypeError, match="anew"):
+    with pytest.raises(TypeError, match="initialized twice"):
         keys.__init__(1, [], [0], 0, [])
 
 

@@ -83,14 +83,14 @@ def test_lists_are_kept(said: dict[str, WordEntry]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        ({"mode": "nope"}, "there is no mode 'nope'; choose force, prefer or bonus"),
+        ({"mode": "nope"}, "unknown mode 'nope'; choose force, prefer or bonus"),
         ({"mode": "bonus"}, "needs a bonus: a number"),
         ({"mode": "force", "bonus": 1.0}, "words of mode 'force' have no bonus"),
         ({"mode": "prefer", "bonus": 1.0}, "words of mode 'prefer' have no bonus"),
-        ({"bonus": math.nan}, "is no finite number"),
-        ({"bonus": True}, "is no finite number"),
-        ({"bonus": "1"}, "is no finite number"),
-        ({"bonus": 1e7}, "is not between"),
+        ({"bonus": math.nan}, "must be a finite number"),
+        ({"bonus": True}, "must be a finite number"),
+        ({"bonus": "1"}, "must be a finite number"),
+        ({"bonus": 1e7}, "bonus must be between"),
     ],
 )
 def test_modes_that_do_not_exist(arguments: dict, fault: str, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def check(content: bytes) -> None:
 def test_other_model_files_are_no_lists(tmp_path: Path) -> None:
     path = tmp_path / "m.srt"
     path.write_bytes(model_bytes({"task": "segmenter"}, {}))
-    with pytest.raises(ValueError, match=r"m\.srt: it holds no list of user words"):
+    with pytest.raises(ValueError, match=r"m\.srt: not a list of user words"):
         UserWords().load(path)
 
 

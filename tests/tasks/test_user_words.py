@@ -126,8 +126,8 @@ class TestList:
             ("a" * (LONGEST_WORD + 1), "has 256 characters; 255 are the most"),
             (("a", ""), "the tag is empty"),
             (("a", "N N "), "the tag 'N N ' begins or ends"),
-            ((1, None), "the word 1 is no string"),
-            (("a", b"N"), "the tag b'N' is no string"),
+            ((1, None), "expected a word as str, got 1"),
+            (("a", b"N"), "expected a tag as str, got b'N'"),
         ],
     )
     def test_what_is_refused_changes_nothing(self, entry: str, fault: str) -> None:
@@ -135,7 +135,7 @@ class TestList:
         with pytest.raises(ValueError, match=fault):
             words.update(["y", entry])
         assert list(words) == ["x"]
-        with pytest.raises(ValueError, match="is one string"):
+        with pytest.raises(ValueError, match="got the string"):
             words.update("ab")
 
     def test_any_characters_within(self) -> None:

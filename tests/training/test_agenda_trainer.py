@@ -959,12 +959,12 @@ def test_settings_that_cannot_be() -> None:
     system = WordTransitions(CharacterAtoms(None, False))
     parsed = parse_state_templates([TEMPLATES], system.events, system.atoms)
     learner = new_learner(system)
-    with pytest.raises(ValueError, match="'late'; choose from early"):
+    with pytest.raises(ValueError, match="update must be one of early"):
         AgendaTrainer(system, parsed, learner, 4, "late")
     for width in (2, None):
-        with pytest.raises(ValueError, match="needs a beam of width 1"):
+        with pytest.raises(ValueError, match="needs beam = 1"):
             AgendaTrainer(system, parsed, learner, width, "every")
-    with pytest.raises(ValueError, match="1 is the least"):
+    with pytest.raises(ValueError, match="beam must be at least 1, got"):
         AgendaTrainer(system, parsed, learner, 0)
     tagged = new_learner(WordTransitions(CharacterAtoms(None, False), 3))
     with pytest.raises(ValueError, match="do not fit the events"):
@@ -988,12 +988,12 @@ def test_pieces_that_do_not_exist() -> None:
         with pytest.raises(IndexError, match="outside its sequence"):
             pair.trainer.epoch(pair.compiled, pieces)
     for missing in ([[5, 0, 1]], [[-1, 0, 1]], [5], [-1]):
-        with pytest.raises(IndexError, match="no such sequence"):
+        with pytest.raises(IndexError, match="sequence index out of range"):
             pair.trainer.epoch(pair.compiled, missing)
     for strange in ([[0, 1]], [[[0, 0, 1]]]):
         with pytest.raises(ValueError, match="shape"):
             pair.trainer.epoch(pair.compiled, strange)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="must be integers"):
         pair.trainer.epoch(pair.compiled, [[0.0, 0.0, 1.0]])
     assert pair.learner.clock == 0
 

@@ -192,9 +192,9 @@ def test_chains_without_labels_are_refused() -> None:
         (([0, 1, 1, 2], [4], None), "does not fit 3 positions"),
         (([0, 1, 0, 1], [4], None), "does not fit 3 positions"),
         (([1, 1, 1, 1], [4], None), "does not fit 3 positions"),
-        (([0, 1, 1, 1], [4], [np.nan]), "not a finite number"),
-        (([0, 1, 1, 1], [4], [1e31]), "not a finite number, or too large"),
-        (([0, 1, 1, 1], [4], [1.0, 2.0]), "not a finite number"),
+        (([0, 1, 1, 1], [4], [np.nan]), "must be finite"),
+        (([0, 1, 1, 1], [4], [1e31]), "must be finite and not too large"),
+        (([0, 1, 1, 1], [4], [1.0, 2.0]), "must be finite"),
     ],
 )
 def test_wrong_lists_are_refused(listed: tuple[Any, Any, Any], message: str) -> None:

@@ -469,7 +469,7 @@ def test_chains_of_another_learner_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="compiled for another learner"):
             train()
-    with pytest.raises(IndexError, match="no such sequence"):
+    with pytest.raises(IndexError, match="sequence index out of range"):
         twin.trainer.epoch(twin.chains, [2])
     with pytest.raises(IndexError, match="outside its sequence"):
         twin.trainer.epoch(twin.chains, [(0, 2, 3)])
@@ -477,10 +477,10 @@ def test_chains_of_another_learner_are_refused() -> None:
 
 def test_features_and_graph_must_fit() -> None:
     twin = model()
-    with pytest.raises(ValueError, match="graph of labels belongs to other features"):
+    with pytest.raises(ValueError, match="label graph was made for other features"):
         LogLinearTrainer(twin.features, bmes().graph, twin.learner)
     other = chain_features("u0", 3)
-    with pytest.raises(ValueError, match="learner belongs to other features"):
+    with pytest.raises(ValueError, match="learner was made for other features"):
         LogLinearTrainer(other, HELD, twin.learner)
 
 
@@ -543,7 +543,7 @@ def test_weights_that_are_set_are_those_that_are_read() -> None:
     assert (twin.weights == weights).all()
     check(twin)
     for wrong in (weights[1:], np.append(weights, 0.0), np.append(weights[1:], np.nan)):
-        with pytest.raises(ValueError, match="finite weights are needed"):
+        with pytest.raises(ValueError, match="finite weights"):
             twin.learner.set_weights(wrong)
     assert (twin.weights == weights).all()
 

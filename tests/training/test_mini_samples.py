@@ -103,7 +103,7 @@ def test_no_sequences(lengths) -> None:
 
 @pytest.mark.parametrize("mini_sample", [0.99, 0, -3, math.nan, -math.inf])
 def test_sizes_that_cannot_be(mini_sample: float) -> None:
-    with pytest.raises(ValueError, match="1 is the least"):
+    with pytest.raises(ValueError, match="mini_sample must be at least 1"):
         cut([5], mini_sample, 0)
 
 
@@ -187,11 +187,11 @@ def test_pieces_out_of_their_sequences() -> None:
         with pytest.raises(IndexError, match="outside its sequence"):
             twin.trainer.epoch(twin.chains, pieces)
     for pieces in ([[4, 0, 1]], [[-1, 0, 1]]):
-        with pytest.raises(IndexError, match="no such sequence"):
+        with pytest.raises(IndexError, match="sequence index out of range"):
             twin.trainer.epoch(twin.chains, pieces)
     for pieces in ([[0, 0]], np.zeros((2, 2, 3), dtype=int), 3):
         with pytest.raises(ValueError, match="shape"):
             twin.trainer.epoch(twin.chains, pieces)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="must be integers"):
         twin.trainer.epoch(twin.chains, [[0.0, 0.0, 1.0]])
     assert twin.learner.clock == 0

@@ -86,7 +86,7 @@ def test_tags_of_known_words() -> None:
         "S-NN",
         "S-VV",
     }
-    with pytest.raises(ValueError, match="no tag 'XX'"):
+    with pytest.raises(ValueError, match="unknown tag 'XX'"):
         scheme.allowed([False], [(0, 2, "XX")])
 
 

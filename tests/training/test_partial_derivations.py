@@ -203,7 +203,7 @@ def test_what_cannot_be_is_passed_over() -> None:
     learner = new_learner(system)
     trainer = AgendaTrainer(system.copy(), templates, learner, 4, "early")
     derivation = system.compile_partial("人大京人", [False, None, None], [], learner)
-    with pytest.raises(ValueError, match="no tag 2"):
+    with pytest.raises(ValueError, match="unknown tag 2"):
         system.compile_partial("人大", [False], [(0, 2, 2)], learner)
     trainer.epoch([derivation], [0])
     assert learner.clock == 1

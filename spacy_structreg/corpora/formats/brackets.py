@@ -52,7 +52,7 @@ class _OpenBracket:
     word: str | None = None
 
     def close(self, *, root: bool) -> Tree:
-        """The finished node; ValueError says what it lacks."""
+        """Return the finished node; raise ValueError for an incomplete one."""
         if self.word is not None or (self.children and self.label is not None):
             return Tree(self.label or "", tuple(self.children), self.word)
         if self.label is not None:
@@ -66,7 +66,7 @@ class _OpenBracket:
         return Tree("", tuple(self.children))
 
     def add_symbol(self, symbol: str) -> None:
-        """Take a label or a word; ValueError says why neither can stand here."""
+        """Add a label or a word; raise ValueError if neither may follow."""
         if self.label is None and not self.children:
             self.label = symbol
         elif self.word is None and not self.children:
@@ -161,7 +161,7 @@ def read_brackets(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Tree]:
 
 
 def _take_symbol(opened: list[_OpenBracket], symbol: str, line: int) -> Tree | None:
-    """Take the next symbol of a file; the tree that it completes, if it does."""
+    """Process the next symbol of a file; return the tree if it completes one."""
     if symbol == "(":
         if opened:
             parent = opened[-1]

@@ -104,7 +104,7 @@ class MultiwordToken:
 
     @property
     def space_after(self) -> bool:
-        """As that of `Word`; what the words of the token say does not count."""
+        """Space after the token, as of `Word`; that of its words is ignored."""
         return _space_after(self.misc)
 
 

@@ -119,7 +119,7 @@ the new one; and ``Cl``, the leftmost child of the child."""
 
 
 cdef inline uint64_t mixed_children(uint64_t state, const Children* children) noexcept nogil:
-    """With all that templates see of the children on one side."""
+    """Hash of the children on one side, as far as templates read them."""
     if children.count == 0:
         return mixed(state, 1)
     state = mixed(state, (<uint64_t> (children.outer + 1) << 32) | <uint64_t> (children.inner + 1))
@@ -147,7 +147,7 @@ cdef inline void no_children(Children* children) noexcept nogil:
 
 
 cdef inline void add_child(Children* children, int32_t word, int label) noexcept nogil:
-    """Add a child beyond those that there are."""
+    """Add an outermost child."""
     children.inner = children.outer
     children.inner_label = children.outer_label
     children.outer = word
@@ -215,7 +215,7 @@ cdef class ArcEager(DependencyTransitions):
         reach = list(range(n))
         for word, head in enumerate(heads):
             if head >= n:
-                raise ValueError(f"a head is word {head}, of {n}")
+                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 reach[max(word, head)] = min(reach[max(word, head)], word, head)
         position = 0
@@ -239,7 +239,7 @@ cdef class ArcEager(DependencyTransitions):
             else:
                 break
         if len(actions) != 2 * n - 1 or self._built(actions, n) != list(heads):
-            raise ValueError("the heads make no projective tree with one root")
+            raise ValueError("the heads must form a projective tree with one root")
         return actions
 
     def _built(self, actions, n):
@@ -311,7 +311,7 @@ cdef class ArcEager(DependencyTransitions):
                 self.allow_labels(mask + FIRST_ARC + self.n_labels, next_word)
 
     cdef bint _is_last(self, int32_t next_word) noexcept nogil:
-        """True if no word to come can be the head of the next word, or of one left of it."""
+        """Return True if no later word can be the head of the next word, or of one before it."""
         # All to the last that is known to be below it will be.
         return self._n - 1 == (next_word if self._heads == NULL else self._lasts[next_word])
 
@@ -338,7 +338,7 @@ cdef class ArcEager(DependencyTransitions):
         )
 
     cdef bint _may_reduce(self, const EagerState* state) noexcept nogil:
-        """True if the top, which has a head, may go: an arc with the next word can follow."""
+        """Return True if the top may be reduced: an arc with the next word can follow."""
         cdef int32_t next_word = state.position
         cdef int32_t node = state.below
         cdef const StackWord* top
@@ -365,7 +365,7 @@ cdef class ArcEager(DependencyTransitions):
     cdef void _lead(
         self, const EagerState* state, int action, EagerState* after, bint keep
     ) noexcept nogil:
-        """Write the state after an action. keep: whether what is covered is to be kept."""
+        """Write the state after an action. keep: whether to keep covered words."""
         if action == SHIFT:
             self._push(state, -1, after, keep)
             return

@@ -78,7 +78,7 @@ cdef inline void no_subtree(Subtree* subtree) noexcept nogil:
 
 
 cdef inline uint64_t children_of(const Subtree* subtree) noexcept nogil:
-    """The children of a word as far as templates see them, in one number."""
+    """Encode the children of a word that templates read as one number."""
     return mixed(
         mixed(0, ((<uint64_t> (subtree.left + 1)) << 32) | <uint64_t> (subtree.right + 1)),
         ((<uint64_t> (subtree.left_label + 1)) << 16) | <uint64_t> (subtree.right_label + 1),
@@ -128,7 +128,7 @@ cdef class ArcStandard(DependencyTransitions):
         pending = [0] * n
         for head in heads:
             if head >= n:
-                raise ValueError(f"a head is word {head}, of {n}")
+                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 pending[head] += 1
         position = 0
@@ -151,7 +151,7 @@ cdef class ArcStandard(DependencyTransitions):
                 break
         # The last word may be its own head yet.
         if len(actions) != 2 * n - 1 or heads[stack[0]] != ROOT:
-            raise ValueError("the heads make no projective tree with one root")
+            raise ValueError("the heads must form a projective tree with one root")
         return actions
 
     # The sentence ------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ cdef class ArcStandard(DependencyTransitions):
             self.allow_labels(mask + FIRST_ARC + self.n_labels, top.word)
 
     cdef bint _may_get_head(self, int32_t word, int32_t head) noexcept nogil:
-        """True if a word may have a head, by what is known of the heads."""
+        """Return True if the known heads allow a word to have a head."""
         return self._heads[word] == UNKNOWN or self._heads[word] == head
 
     cdef void _shift(
@@ -238,7 +238,7 @@ cdef class ArcStandard(DependencyTransitions):
     cdef void _attach(
         self, int action, const Subtree* second, const Subtree* top, Subtree* after
     ) noexcept nogil:
-        """Write what becomes of the two topmost words of the stack."""
+        """Write the joined two topmost words of the stack."""
         if action < FIRST_ARC + self.n_labels:
             after[0] = top[0]
             # Children to the left are found from the inside outwards.
@@ -290,7 +290,7 @@ cdef class ArcStandard(DependencyTransitions):
         return self._signature_of(&after)
 
     cdef uint64_t _signature_of(self, const StandardState* state) noexcept nogil:
-        """Of all that templates see, the words that may get arcs, and the extent of the top."""
+        """Signature of a state: the words that may get arcs, and the extent of the top."""
         cdef uint64_t found = mixed(
             mixed(0, (<uint64_t> state.position << 32) | <uint64_t> state.step),
             <uint64_t> (state.stack[0].begin + 1),

@@ -43,17 +43,17 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         return type(self)(self.words, self.n_labels, self.atoms, tuple(self.tables))
 
     cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
-        """Take the settings that all such systems have. known: the events that there are.
+        """Set the common settings of parsing systems. known: names of the events.
 
         Raises ValueError for other events, and for numbers of labels below 1 or beyond 10,000.
         """
         if not 1 <= n_labels <= MAX_LABELS:
             raise ValueError(
-                f"there cannot be {n_labels:,} labels of arcs; {MAX_LABELS:,} is the limit"
+                f"expected 1 to {MAX_LABELS:,} arc labels, got {n_labels:,}"
             )
         unknown = sorted(set(events) - set(known))
         if unknown:
-            raise ValueError(f"there is no event {unknown[0]!r}")
+            raise ValueError(f"unknown event {unknown[0]!r}")
         self.words = words
         self.n_labels = n_labels
         self.static_oracle = True
@@ -81,7 +81,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
             self._ends = self._lasts + self._n
 
     cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil:
-        """Note for each place where each tag of the sentence stands next."""
+        """Build the table of the next position of each tag."""
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         self._n_tags = 0
@@ -110,7 +110,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     cdef Py_ssize_t tags_between(
         self, Py_ssize_t left, Py_ssize_t right, const uint64_t** values
     ) noexcept nogil:
-        """Point to the different tags of the words between two; returns their number.
+        """Point to the distinct tags of the words between two; return their number.
 
         There is nothing between a word and one that is not there.
         """
@@ -126,7 +126,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         return n
 
     def load_words(self, words, tags, heads=None, labels=None):
-        """Take a sentence, for `Agenda.derivations` and the like.
+        """Load a sentence, as for `Agenda.derivations`.
 
         words, tags: lists of strings. heads, labels: numbers that are given, None for those that
         are not; or None for none.
@@ -193,7 +193,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         cdef Py_ssize_t i
         cdef list listed = list(actions)
         if len(listed) != self.n_steps():
-            raise ValueError(f"{len(listed)} actions make no tree of {self._n} words")
+            raise ValueError(f"{len(listed)} actions do not build a tree over {self._n} words")
         reserve(&scratch.buffers, taken, len(listed))
         reserve(&scratch.buffers, heads, 2 * self._n)
         for i in range(len(listed)):
@@ -205,7 +205,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
 
 
 cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) except -1:
-    """Lay out what is known of a tree over n words for `constrain`: `KNOWN_PER_WORD` numbers each.
+    """Write a partially known tree over n words for `constrain`: `KNOWN_PER_WORD` numbers each.
 
     These say what actions would leave no tree. heads, labels: None for those that are not known.
     Raises ValueError if they are not one for each word, do not exist, or go in a circle.
@@ -219,10 +219,10 @@ cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) 
     cdef int32_t i
     for k, (numbers, most) in enumerate([(heads, n), (labels, n_labels)]):
         if len(numbers) != n:
-            raise ValueError(f"{len(numbers)} heads or labels are given for {n} words")
+            raise ValueError(f"expected one head or label per word, {n}, got {len(numbers)}")
         for i, number in enumerate(numbers):
             if number is not None and not ROOT <= number < most:
-                raise ValueError(f"{number} is given as a head or label, of {most}")
+                raise ValueError(f"head or label {number} is out of range; the limit is {most}")
             known[<Py_ssize_t> k * n + i] = UNKNOWN if number is None else number
     for i in range(<int32_t> n):
         firsts[i] = i
@@ -236,7 +236,7 @@ cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) 
             lasts[top] = max(lasts[top], i)
             n_above += 1
             if n_above > n:
-                raise ValueError(f"the heads that are given go in a circle above word {i}")
+                raise ValueError(f"the given heads form a cycle above word {i}")
         ends[i] = top
     # The first word of what is known to hang together with each word; -1 for what hangs on a root.
     for i in range(<int32_t> n):
@@ -266,11 +266,11 @@ cdef class ParseDecoder(BufferOwner):
         self.root_label = root_label
         self._sentences = TaggedWordBuffer()
         if len(self.labels) not in (self.system.n_labels, 0):
-            raise ValueError("the labels are not those of the transition system")
+            raise ValueError("the labels do not match those of the transition system")
 
     @property
     def capacity(self):
-        """For how many characters, or words, at a time there is room already."""
+        """Capacity of the working memory, in characters or words."""
         return self._sentences.capacity
 
     def parse(self, list sentences not None, given=None):
@@ -331,7 +331,7 @@ cdef class ParseDecoder(BufferOwner):
         return trees
 
     cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
-        """Parse the sentence that the system has loaded; whether there was a way to do it."""
+        """Parse the loaded sentence; return False if no tree is consistent with the constraints."""
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t n_actions = self.system.n_steps()
         cdef Py_ssize_t item
@@ -352,7 +352,7 @@ cdef class ParseDecoder(BufferOwner):
         Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
         """
         if k < 1:
-            raise ValueError(f"at least one tree must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         self.system.load_words(words, tags)
         if not words:
             return [(0.0, ([], []))]

@@ -39,21 +39,21 @@ cdef class RerankingDecoder(CharacterDecoder):
         self.n_best = n_best
         self.weight = weight
         if n_best < 1:
-            raise ValueError(f"at least one analysis must be ranked, not {n_best}")
+            raise ValueError(f"n_best must be at least 1, got {n_best}")
         if not 0 <= weight < INFINITY:
-            raise ValueError(f"the weight of the scores of characters cannot be {weight}")
+            raise ValueError(f"weight must be finite and at least 0, got {weight}")
         if max(1, len(self.tags)) != self.system.n_tags:
-            raise ValueError("the two models that rank analyses have different tags")
+            raise ValueError("the two models have different tags")
 
     def __reduce__(self):
-        raise TypeError("a decoder of two models cannot be pickled; pickle the model")
+        raise TypeError("a decoder holds working memory; pickle the model instead")
 
     def prefer(self, words):
         by_characters = CharacterDecoder.prefer(self, words)
         return self.system.characters.prefer(words) or by_characters
 
     cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil:
-        """Make the model of characters list its analyses; returns 1 if there are any."""
+        """Decode the n-best list with the character model; return 1 if it has any analysis."""
         cdef bint masked
         cdef bint by_lists = True
         while True:
@@ -70,7 +70,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         return TextDecoder._decode_sentences(self, n_sentences)
 
     cdef double _score_words(self, Py_ssize_t n) except? -1 nogil:
-        """The score that the model of words gives the analysis at hand; the sentence is loaded."""
+        """Score the current analysis with the word model; the sentence is loaded."""
         cdef Py_ssize_t size = self.system.state_size
         cdef Py_ssize_t n_actions = self.system.n_actions
         cdef double total = 0.0
@@ -96,7 +96,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         return total
 
     cdef double _total(self, double of_characters, Py_ssize_t n) except? -1 nogil:
-        """The score of the analysis at hand by both models; bonuses count once, without weight."""
+        """Score the current analysis with both models; bonuses count once, unweighted."""
         cdef double bonus = self._bonus_of_solution(n)
         return self.weight * (of_characters - bonus) + self._score_words(n) + bonus
 
@@ -106,7 +106,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         cdef Py_ssize_t rank
         if not self._list(n):
             with gil:
-                raise ValueError("no labels are legal for a sentence under its constraints")
+                raise ValueError("no legal label sequence under the constraints of a sentence")
         reserve(&self.buffers, self._best_begins, n)
         reserve(&self.buffers, self._best_tags, n)
         self.system.load(self.characters, n, NULL)
@@ -140,7 +140,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         cdef Py_ssize_t rank
         cdef double score
         if k < 1:
-            raise ValueError(f"at least one analysis must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]

@@ -31,7 +31,7 @@ cdef enum:
     NO_WORD = 1
 
 MAX_TAGS = 10_000
-"""More than any corpus has; weights and sets of tags must fit memory."""
+"""Maximum number of tags, so that weights and tag sets fit into memory."""
 
 _DTYPES = {
     "lengths": np.int64,
@@ -49,15 +49,15 @@ _MAX_COUNT = 1 << 48
 
 
 cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
-    """The number of a word: never a null atom, nor the word that is not there."""
+    """Hash of a word, distinct from the null atom and the absent word."""
     cdef uint64_t word = murmur_hash_64a(characters, min(n, LONGEST_KEY) * sizeof(uint32_t), 1)
     return word if word > NO_WORD else NO_WORD + 1
 
 
 def check_tags(n_tags):
-    """Raise ValueError if there cannot be so many tags."""
+    """Raise ValueError for no tags or too many."""
     if not 1 <= n_tags <= MAX_TAGS:
-        raise ValueError(f"there cannot be {n_tags:,} tags; {MAX_TAGS:,} is the limit")
+        raise ValueError(f"expected 1 to {MAX_TAGS:,} tags, got {n_tags:,}")
 
 
 cdef class TagRecords(BufferOwner):
@@ -80,14 +80,14 @@ cdef class TagRecords(BufferOwner):
         cdef const int32_t[::1] lengths
         check_tags(n_tags)
         if set(arrays) != set(_DTYPES):
-            raise ValueError(f"the records of tags are {', '.join(sorted(map(str, arrays)))}")
+            raise ValueError(f"unexpected tag records: {', '.join(sorted(map(str, arrays)))}")
         self.n_tags = n_tags
         self.n_blocks = (n_tags + BITS - 1) // BITS
         self.arrays = {}
         for name, dtype in _DTYPES.items():
             array = np.ascontiguousarray(arrays[name])
             if array.dtype != dtype:
-                raise ValueError(f"the record {name!r} holds {array.dtype}, not {dtype.__name__}")
+                raise ValueError(f"the record {name!r} must be {dtype.__name__}, got {array.dtype}")
             # A copy: files that are mapped may change, and be gone.
             self.arrays[name] = array.copy()
         self._check()
@@ -130,17 +130,17 @@ cdef class TagRecords(BufferOwner):
         }
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
-                raise ValueError(f"the record {name!r} has the shape {arrays[name].shape}")
+                raise ValueError(f"unexpected shape of the record {name!r}: {arrays[name].shape}")
         for name in ("words", "characters"):
             if (arrays[name][1:] <= arrays[name][:max(0, arrays[name].size - 1)]).any():
-                raise ValueError(f"the record {name!r} does not rise")
+                raise ValueError(f"the record {name!r} is not in ascending order")
         if (arrays["lengths"] < 0).any() or (arrays["lengths"] > 1 << 30).any():
-            raise ValueError("the record 'lengths' holds lengths that cannot be")
+            raise ValueError("the record 'lengths' has values out of range")
         rest = self.n_tags % BITS
         if rest:
             for name in ("any_words", "any_firsts", "word_tags", "first_tags", "character_tags"):
                 if (arrays[name][..., self.n_blocks - 1] >> np.uint64(rest)).any():
-                    raise ValueError(f"the record {name!r} names tags that there are not")
+                    raise ValueError(f"the record {name!r} has unknown tags")
 
     def __reduce__(self):
         return TagRecords, (self.n_tags, self.arrays)
@@ -282,7 +282,7 @@ cdef class TagRecords(BufferOwner):
 
 
 cdef class GrowingRecords(TagRecords):
-    """Records that begin empty and take in one training example after the other.
+    """Tag records that grow with each training example.
 
     The longest words are of one character at first, and all counts 0. Counts go on from epoch to
     epoch, so that ever more words are frequent. They belong to one training, and cannot be pickled.
@@ -329,7 +329,7 @@ cdef class GrowingRecords(TagRecords):
             self._restore(state)
 
     def __reduce__(self):
-        raise TypeError("records that grow belong to one training and cannot be pickled")
+        raise TypeError("growing records belong to a running training and cannot be pickled")
 
     def state(self):
         """The records so far, as arrays.
@@ -367,7 +367,7 @@ cdef class GrowingRecords(TagRecords):
         }
 
     cdef int _restore(self, state) except -1:
-        """Take in what the `state` of others says; raises ValueError if it cannot be one."""
+        """Restore records from a `state`; raise ValueError for an invalid one."""
         cdef const uint64_t[::1] keys
         cdef const uint64_t[:, ::1] seen
         cdef const uint64_t[:, ::1] firsts
@@ -384,16 +384,16 @@ cdef class GrowingRecords(TagRecords):
         if not all(
             np.array_equal(arrays[name], self.arrays[name]) for name in ("any_words", "any_firsts")
         ):
-            raise ValueError("the records that grow are those of other closed tags")
+            raise ValueError("the growing records were made with other closed tags")
         if ((arrays["lengths"] > 0) != self._limits_lengths).any():
-            raise ValueError("the records that grow have other limits of lengths")
+            raise ValueError("the growing records were made with other length limits")
         for name, counted in _COUNTED.items():
             array = np.ascontiguousarray(state.get(name))
             least = 0 if name == "first_counts" else 1
             if array.dtype != np.int64 or array.shape != arrays[counted].shape:
-                raise ValueError(f"the records that grow lack {name!r}")
+                raise ValueError(f"the growing records lack {name!r}")
             if ((array < least) | (array > _MAX_COUNT)).any():
-                raise ValueError(f"the records that grow hold {name!r} that cannot be")
+                raise ValueError(f"the growing records have values of {name!r} out of range")
             arrays[name] = array
         # Keys from a file may be chosen to collide.
         self._word_index._bounded = self._character_index._bounded = True
@@ -423,7 +423,7 @@ cdef class GrowingRecords(TagRecords):
         return 0
 
     cdef int observe(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil:
-        """Record one more word, as the model sees its characters, and its tag."""
+        """Record a normalized word and its tag."""
         cdef uint64_t bit = <uint64_t> 1 << (tag % BITS)
         cdef Py_ssize_t block = tag // BITS
         cdef Py_ssize_t at
@@ -448,7 +448,7 @@ cdef class GrowingRecords(TagRecords):
         return 0
 
     cdef int32_t _row_of_word(self, uint64_t word) except -1 nogil:
-        """The row of a word, which is given one if it has none."""
+        """Return the row of a word; a new one if it has none."""
         cdef Py_ssize_t size = self.n_blocks * sizeof(uint64_t)
         cdef Py_ssize_t row = self._word_index.find(word)
         if row >= 0:
@@ -464,7 +464,7 @@ cdef class GrowingRecords(TagRecords):
         return <int32_t> row
 
     cdef int32_t _row_of_character(self, uint64_t character) except -1 nogil:
-        """The row of a character, which is given one if it has none."""
+        """Return the row of a character; a new one if it has none."""
         cdef Py_ssize_t size = self.n_blocks * sizeof(uint64_t)
         cdef Py_ssize_t row = self._character_index.find(character)
         if row >= 0:
@@ -509,17 +509,17 @@ cdef class GrowingRecords(TagRecords):
         """Record one more word, of one character at least, with the number of its tag."""
         cdef uint32_t[::1] characters = atoms.symbols(word, 0)[0].astype(np.uint32)
         if not 0 <= tag < self.n_tags:
-            raise ValueError(f"there is no tag {tag}")
+            raise ValueError(f"unknown tag {tag}")
         self.observe(&characters[0], characters.shape[0], tag)
 
 
 cdef object _copied(const void* values, Py_ssize_t n, dtype):
-    """An array of n numbers of eight bytes that lie somewhere."""
+    """Copy n numbers of eight bytes to an array."""
     return np.frombuffer(PyBytes_FromStringAndSize(<const char*> values, 8 * n), dtype=dtype)
 
 
 def _key(word):
-    """The key of a word, given as the characters that a model sees."""
+    """Return the key of a normalized word."""
     cdef uint32_t[::1] characters = np.array(word or [0], dtype=np.uint32)
     return word_key(&characters[0], len(word))
 

@@ -134,7 +134,7 @@ cdef inline void no_tree(Tree* tree) noexcept nogil:
 
 
 cdef inline void add_child(Children* children, const TaggedSpan* word, int label) noexcept nogil:
-    """Add a child beyond those that there are."""
+    """Add an outermost child."""
     children.inner = children.outer
     children.outer.word = word[0]
     children.outer.label = label
@@ -149,7 +149,7 @@ cdef inline uint64_t mixed_word(uint64_t state, const TaggedSpan* word) noexcept
 
 
 cdef inline uint64_t mixed_children(const Tree* tree, const Children* children) noexcept nogil:
-    """With the word that they are children of, as absent atoms depend on whether it is there."""
+    """Hash of the children and of the presence of their head, on which null atoms depend."""
     cdef uint64_t found = mixed_word(
         mixed(tree.word.first >= 0, <uint64_t> children.count), &children.outer.word
     )
@@ -174,7 +174,7 @@ cdef class WordTreeTransitions(WordTransitions):
     ):
         super().__init__(characters, n_tags, False, max_word_length, records, prune)
         if not 1 <= n_labels <= 10_000:
-            raise ValueError(f"there cannot be {n_labels:,} labels of arcs; 10,000 is the limit")
+            raise ValueError(f"expected 1 to 10,000 arc labels, got {n_labels:,}")
         self.n_labels = n_labels
         self.many_roots = many_roots
         self.slots.in_step = False
@@ -258,14 +258,14 @@ cdef class WordTreeTransitions(WordTransitions):
         pending = [0] * n
         for head in heads:
             if not -1 <= head < n:
-                raise ValueError(f"a head is word {head}, of {n}")
+                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 pending[head] += 1
         actions = []
         stack = []
         for word, (length, tag) in enumerate(zip(lengths, tags, strict=True)):
             if not 0 <= tag < self.n_tags:
-                raise ValueError(f"there is no tag {tag}")
+                raise ValueError(f"unknown tag {tag}")
             actions += [START + tag, *[<int> APPEND] * (length - 1), self._end_word]
             stack.append(word)
             while stack:
@@ -287,7 +287,7 @@ cdef class WordTreeTransitions(WordTransitions):
                 else:
                     break
         if stack:
-            raise ValueError("the heads make no projective tree with one root")
+            raise ValueError("the heads must form a projective tree with one root")
         return actions
 
     def compile_trees(self, words, tags, heads, labels, Perceptron learner not None):
@@ -516,14 +516,14 @@ cdef class WordTreeTransitions(WordTransitions):
         cdef Py_ssize_t i
         cdef int32_t child
         if scores.shape[0] != n or (n and places.shape[1] != 3):
-            raise ValueError("arcs of a guide lack a child, a head, a label or a score")
+            raise ValueError("arcs of a guide must have a child, a head, a label and a score")
         reserve(&self.buffers, self._first_arcs, self._n)
         reserve(&self.buffers, self._guide_arcs, n)
         memset(self._first_arcs, 0xFF, self._n * sizeof(int32_t))
         for i in range(n):
             child = places[i, 0]
             if not 0 <= child < self._n:
-                raise ValueError(f"a guide has an arc to character {child} of {self._n}")
+                raise ValueError(f"guide arc to character {child} is out of range for {self._n}")
             self._guide_arcs[i] = GuideArc(
                 scores[i], places[i, 1], places[i, 2], self._first_arcs[child]
             )
@@ -540,7 +540,7 @@ cdef class WordTreeTransitions(WordTransitions):
         return WordTransitions.heuristic(self, state, action)
 
     cdef double _best_ahead(self, const WordState* word) noexcept nogil:
-        """The best of what any start of the next word may still add."""
+        """Return the best score that a start of the next word may add."""
         cdef double best = -INFINITY
         cdef int tag
         if not self.has_heuristic or word.position == self._n:
@@ -575,7 +575,7 @@ cdef class WordTreeDecoder(WordDecoder):
         self._first_arc = (<WordTreeTransitions> self.system)._first_arc
         self._n_labels = (<WordTreeTransitions> self.system).n_labels
         if len(self.arc_labels) not in (0, self._n_labels):
-            raise ValueError("the labels are not those of the transition system")
+            raise ValueError("the labels do not match those of the transition system")
 
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil:
         TextDecoder._make_room(self, n)

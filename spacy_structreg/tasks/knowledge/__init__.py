@@ -1,1 +1,1 @@
-"""Knowledge sources: what a model knows besides its training corpus."""
+"""Knowledge sources: lexicons, raw-text statistics, guides and word clusters."""

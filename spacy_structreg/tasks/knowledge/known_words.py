@@ -57,7 +57,7 @@ class KnownWords:
 
     @classmethod
     def of(cls, listed: Iterable[ListedWord], seen: Callable[[str], str] = str) -> Self:
-        """The words of lists; of one that comes again, all tags and the sum of frequencies.
+        """Build known words from lists; repeated words get all tags and the sum of frequencies.
 
         seen: what a model sees of a text, of the same length. White space within a word is left
         out, as models do. Takes some 110 bytes a word meanwhile (of four characters).
@@ -70,7 +70,7 @@ class KnownWords:
         while portion := list(islice(entries, _PORTION)):
             views = seen("\n".join(entry.word for entry in portion)).split("\n")
             if len(views) != len(portion):
-                raise ValueError("a listed word has a line break within")
+                raise ValueError("a listed word contains a line break")
             packed.extend(["".join(view.split()) for view in views])
             frequency_parts.append(
                 np.fromiter((min(entry.frequency, _MOST) for entry in portion), np.uint16)
@@ -104,7 +104,7 @@ class KnownWords:
         if len(numbers) > _MAX_KINDS:
             raise ValueError(
                 f"the listed words have {len(numbers):,} different sets of tags, with their "
-                f"frequencies; {_MAX_KINDS:,} are the most: list fewer tags"
+                f"frequencies; at most {_MAX_KINDS:,} are allowed: list fewer tags"
             )
         number_of_pair = np.zeros(max(named, default=0) + 1, np.uint16)
         for pair, kind in named.items():
@@ -143,7 +143,7 @@ class KnownWords:
 
     @classmethod
     def from_contents(cls, entries: Mapping[str, Any], arrays: Arrays) -> Self:
-        """The words whose contents they are. Raises ValueError if they are none."""
+        """Make known words from stored contents; raise ValueError for invalid ones."""
         kinds = arrays.get("kinds")
         tag_sets = check_strings("tag_sets", field(entries, "tag_sets", list))
         if (
@@ -156,7 +156,7 @@ class KnownWords:
             or kinds[0].max() >= 1 << FREQUENCY_BITS
             or kinds[1].max() > len(tag_sets)
         ):
-            raise ValueError("the kinds of the listed words do not fit each other")
+            raise ValueError("the frequencies and tag sets of the listed words do not match")
         lexicon = Lexicon.from_contents(entries, arrays, kinds.shape[1] - 1)
         frequencies = np.ascontiguousarray(kinds[0], dtype=np.uint8)
         return cls(lexicon, frequencies, np.ascontiguousarray(kinds[1]), tag_sets)

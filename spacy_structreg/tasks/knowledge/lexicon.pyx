@@ -55,20 +55,20 @@ cdef class Lexicon(BufferOwner):
 
     def __init__(self, words, values=None):
         if self._nodes != NULL:
-            raise TypeError("a lexicon cannot be made anew")
+            raise TypeError("a lexicon cannot be initialized twice")
         words = words if isinstance(words, Sequence) else list(words)
         given = np.ones(len(words), dtype=np.uint16) if values is None else np.asarray(values)
         if given.shape != (len(words),) or (
             given.size and (given.dtype.kind not in "iu" or given.min() < 1 or given.max() > 65_535)
         ):
-            raise ValueError("give each word one value, an integer from 1 to 65,535")
+            raise ValueError("each word must have one value, an integer from 1 to 65,535")
         given = np.ascontiguousarray(given, dtype=np.uint16)
         cdef const uint16_t[::1] value_view = given
         cdef const uint16_t* value = &value_view[0] if given.size else NULL
         cdef Py_ssize_t n_nodes = self._count(words)
         cdef Py_ssize_t n_home = n_nodes * 5 // 3 + 1
         if n_home + MAX_PROBES > FIRST:
-            raise ValueError("the words have too many characters for one lexicon; take fewer words")
+            raise ValueError("too many characters for one lexicon; use fewer words")
         nodes = np.zeros(n_home + MAX_PROBES, dtype=np.uint64)
         cdef uint64_t[::1] node_view = nodes
         for salt in range(N_SALTS):
@@ -79,12 +79,12 @@ cdef class Lexicon(BufferOwner):
                 break
             memset(&node_view[0], 0, nodes.nbytes)
         else:
-            raise ValueError("the words collide whatever is tried; take fewer words")
+            raise ValueError("the words collide in the lexicon; use fewer words")
         self.n_words = len(words)
         self._take(nodes[: n_home + probes], n_home, n_nodes)
 
     cdef int _take(self, nodes, Py_ssize_t n_home, Py_ssize_t n_nodes) except -1:
-        """Look up in these nodes from now on, of which there are so many."""
+        """Set the array of nodes and its length."""
         cdef const uint64_t[::1] view
         cdef uint64_t n_bits = 64
         cdef Py_ssize_t i
@@ -107,7 +107,7 @@ cdef class Lexicon(BufferOwner):
         return 0
 
     cdef int _mark(self, uint64_t key) noexcept nogil:
-        """Note in the filter that a node has a key."""
+        """Add a key of a node to the filter."""
         cdef uint64_t spread_out = spread(key ^ self._salt)
         self._filter[(spread_out & self._filter_mask) >> 6] |= <uint64_t> 1 << (spread_out & 63)
         return 0
@@ -118,7 +118,7 @@ cdef class Lexicon(BufferOwner):
         cdef str before = "", word
         for item in words:
             if type(item) is not str:
-                raise ValueError(f"{item!r} is no string; give words as strings")
+                raise ValueError(f"expected words as str, got {item!r}")
             word = item
             if word <= before:
                 raise ValueError(
@@ -140,7 +140,7 @@ cdef class Lexicon(BufferOwner):
         return n_nodes
 
     cdef Py_ssize_t _insert(self, uint64_t* nodes, words, const uint16_t* values) except -1:
-        """Place all nodes; returns how many slots a look-up must try, 0 if too many."""
+        """Place all nodes; return the maximum number of probes, 0 if too many."""
         cdef Py_ssize_t place, i, n_probes = 1
         cdef int64_t slot, home
         cdef uint32_t prefix
@@ -185,7 +185,7 @@ cdef class Lexicon(BufferOwner):
 
     @classmethod
     def from_contents(cls, entries, arrays, Py_ssize_t n_values=65_535):
-        """The lexicon whose contents they are; the array may be a mapped file.
+        """Make a lexicon from stored contents; the array may be a mapped file.
 
         n_values: the greatest value that a word may have.
         Raises ValueError if they are none, after one pass over the array.
@@ -203,7 +203,7 @@ cdef class Lexicon(BufferOwner):
             or not 1 <= n_home < nodes.size <= FIRST or not 0 <= longest <= LONGEST_WORD
             or not 0 <= salt < 1 << 64
         ):
-            raise ValueError("the lexicon lacks its nodes, or they do not fit its header")
+            raise ValueError("the nodes of the lexicon are missing or do not match its header")
         lexicon._salt = salt
         nodes = np.ascontiguousarray(nodes)
         view = nodes
@@ -222,7 +222,7 @@ cdef class Lexicon(BufferOwner):
                     and (prefix >= FIRST or prefix < <uint64_t> size)
                 )
         if n_sound != n_nodes or n_words != field(entries, "n_words", int):
-            raise ValueError("a node of the lexicon cannot be; get the file again")
+            raise ValueError("a node of the lexicon is damaged; get the file again")
         lexicon.n_words = n_words
         lexicon.longest = longest
         lexicon._take(nodes, n_home, n_nodes)
@@ -271,7 +271,7 @@ cdef class Lexicon(BufferOwner):
         cdef int64_t slot
         cdef int32_t[:, ::1] view
         if n >= INT32_MAX:
-            raise ValueError(f"a text of {n:,} characters is too long; cut it into parts")
+            raise ValueError(f"text too long: {n:,} characters; split it")
         if self.longest == 0:
             n = 0
         for start in range(n):
@@ -328,7 +328,7 @@ cdef class Lexicon(BufferOwner):
         return "".join(map(chr, np.flatnonzero(seen).tolist()))
 
     cdef list _characters(self, int64_t slot):
-        """The characters on the way to a node; fewer, if the array comes from a damaged file."""
+        """Return the characters on the path to a node; fewer for a damaged file."""
         cdef list characters = []
         cdef uint64_t prefix
         while len(characters) < LONGEST_WORD and self._nodes[slot] != 0:

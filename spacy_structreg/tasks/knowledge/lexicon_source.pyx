@@ -68,7 +68,7 @@ cdef class LexiconSource(CharacterSource):
         return True
 
     cdef int32_t value_of(self, const uint64_t* characters, Py_ssize_t n) noexcept nogil:
-        """The number of what is known of the word of `n` characters; 0 if it is not listed."""
+        """Return the entry number of a word of `n` characters; 0 if it is not listed."""
         cdef int32_t value = self._lexicon.lookup(characters, n)
         if value == 0 and self._more is not None:
             value = self._more.lookup(characters, n)
@@ -81,7 +81,7 @@ cdef class LexiconSource(CharacterSource):
 
     @classmethod
     def from_contents(cls, entries, arrays):
-        """The source whose contents they are. Raises ValueError if they are none."""
+        """Make the source from stored contents; raise ValueError for invalid ones."""
         return cls(KnownWords.from_contents(entries, arrays))
 
     cdef int fill(

@@ -81,7 +81,7 @@ cdef void sort_keys(uint64_t* keys, uint64_t* scratch, Py_ssize_t n) noexcept no
 
 
 cdef class TextChunk(BufferOwner):
-    """A part of a text, of which the n-grams are counted.
+    """Counter of the n-grams of a chunk of text.
 
     tables: of each code point below 0x20000, or further, its code, 0 for white space: uint16; and
         whether a sentence ends behind it: uint8. Those beyond have codes of their own and end none.
@@ -92,7 +92,7 @@ cdef class TextChunk(BufferOwner):
         self.tables = tables
         self._codes, self._ends = tables
         if not TABLE <= self._codes.shape[0] == self._ends.shape[0]:
-            raise ValueError(f"the tables of characters have not {TABLE:,} places, or more")
+            raise ValueError(f"the character tables must have at least {TABLE:,} entries")
         self._n = 0
         reserve(&self.buffers, self._text, ROOM)
         reserve(&self.buffers, self._begins, N_CODES + 1)
@@ -106,7 +106,7 @@ cdef class TextChunk(BufferOwner):
         cdef const void* characters = PyUnicode_DATA(text)
         cdef Py_ssize_t n = len(text)
         if self._n + 2 * n >= <Py_ssize_t> 1 << 31:
-            raise ValueError("a text has about a thousand million characters; part it")
+            raise ValueError("text too long: about a billion characters; split it")
         with nogil:
             self._add(kind, characters, n)
 
@@ -261,7 +261,7 @@ cdef class RunMerger(BufferOwner):
         for run in self._runs:
             view = run
             if view.shape[1] != 2:
-                raise ValueError("a record of a run is two numbers")
+                raise ValueError("a run must have records of two numbers")
             self._heap[self._n].key = view[0, 0]
             self._heap[self._n].tail = view[0, 1]
             self._heap[self._n].next = &view[0, 0] + 2
@@ -271,7 +271,7 @@ cdef class RunMerger(BufferOwner):
             self._sift(i)
 
     def raise_minimum(self, long long minimum):
-        """Leave out from now on what occurs less often than this."""
+        """Set the minimum count of further n-grams."""
         self.minimum = minimum
 
     def next(self, Py_ssize_t room):

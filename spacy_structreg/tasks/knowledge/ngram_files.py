@@ -35,7 +35,7 @@ def write_ngrams(
 
 
 def is_ngram_file(path: StrPath) -> bool:
-    """True if a file begins as model files do, so that it is no text."""
+    """Return True if a file starts like a model file, and so is not text."""
     with Path(path).open("rb") as stream:
         return is_model(stream.read(16))
 
@@ -49,15 +49,15 @@ def read_ngrams(path: StrPath, view: NDArray[np.uint32]) -> NgramTotals:
     """
     header, arrays = read_model(path)
     if header.get("task") != TASK:
-        raise ValueError(f"{path}: these are no counts of n-grams; make them by 'count-ngrams'")
+        raise ValueError(f"{path}: not a file of n-gram counts; make one with 'count-ngrams'")
     if field(header, "view", int) != zlib.crc32(view.tobytes()):
         seen = ", ".join(f"{name} = {value}" for name, value in field(header, "seen", dict).items())
         raise ValueError(
-            f"{path}: the characters were counted with {seen:.200}, and look otherwise to this "
-            "model; count the text anew with the model's settings"
+            f"{path}: the n-grams were counted with {seen:.200}, unlike the settings of this "
+            "model; count the text again with the model's settings"
         )
     if set(arrays) != {each.name for each in fields(NgramTotals)}:
-        raise ValueError(f"{path}: its arrays are not those of counts; count the text anew")
+        raise ValueError(f"{path}: unexpected arrays; count the text again")
     totals = NgramTotals(**arrays)
     numbers = (totals.frequencies, totals.left, totals.right)
     if (
@@ -71,7 +71,7 @@ def read_ngrams(path: StrPath, view: NDArray[np.uint32]) -> NgramTotals:
         or (totals.characters < 0).any()
         or not _characters_counted(totals)
     ):
-        raise ValueError(f"{path}: its numbers are not those of counts; count the text anew")
+        raise ValueError(f"{path}: counts out of range; count the text again")
     return totals
 
 

@@ -78,7 +78,7 @@ class NgramTotals:
 def character_codes(
     view: NDArray[np.uint32] | None = None,
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-    """The tables of a `TextChunk`. view: as what a model sees each code point; None for itself."""
+    """Make the tables of a `TextChunk`. view: normalized code points; None for the identity."""
     seen = np.arange(TABLE_SIZE, dtype=np.uint32) if view is None else view
     codes = np.where(seen > 0xFFFF, 0xD800 | (seen & 0x7FF), seen).astype(np.uint16)
     codes[codes == 0] = 0xFFFF
@@ -135,7 +135,7 @@ def runs_of_texts(
     chunk: int = CHUNK,
     on_text: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[NDArray[np.int64], Run, Run]]:
-    """Yield, for each portion of `chunk` characters or a little more, what is counted in it.
+    """Yield the counts of each portion of `chunk` characters or a little more.
 
     That is how often each code occurs, int64 of shape (65536,), and two sorted runs, uint64 of
     shape (n, 2): of n-grams with what follows them, and of the text read backwards
@@ -156,7 +156,7 @@ def runs_of_texts(
 
 
 def totals_of(to_right: Ngrams, to_left: Ngrams, characters: NDArray[np.int64]) -> NgramTotals:
-    """The counts of a text by what was merged of its runs in both directions.
+    """Combine the merged runs of both directions into the counts of a text.
 
     characters: how often each code occurs.
     """
@@ -225,7 +225,7 @@ def _portions(
 def in_threads(
     work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
 ) -> Iterator[OutputT]:
-    """The outputs of `work`, in the order of the inputs; no more wait than there are threads."""
+    """Map `work` over inputs in threads, in order; at most one output per thread waits."""
     if n_threads <= 1:
         yield from map(work, inputs)
         return

@@ -32,7 +32,7 @@ class PackedWords(Sequence[str]):
         text = np.frombuffer("\n".join([*words, ""]).encode("utf-8", "surrogatepass"), np.uint8)
         ends = np.flatnonzero(text == ord("\n"))
         if len(ends) != len(words):
-            raise ValueError("a word has a line break within")
+            raise ValueError("a word contains a line break")
         self._parts.append(text[text != ord("\n")].tobytes())
         self._lengths.append(np.diff(ends, prepend=-1) - 1)
 

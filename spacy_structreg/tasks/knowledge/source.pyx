@@ -10,20 +10,20 @@ from spacy_structreg.learn.memory cimport BufferOwner
 
 
 cdef class CharacterSource(BufferOwner):
-    """Symbols of the characters of a sentence. A subclass has `NAME`, `fill` and `contents`.
+    """Base class of knowledge sources; subclasses define `NAME`, `fill` and `contents`.
 
     atoms: the streams that it fills, in their order: the name of the atom, and in how many bits its
         symbols fit. Symbol 0 stands for places beyond the sentence, and for nothing known.
     """
 
     NAME = ""
-    """Under which the source is stored in a model file."""
+    """Name of the source in a model file."""
 
     cdef int fill(
         self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
         Py_ssize_t reach,
     ) except -1 nogil:
-        """Write the streams of a sentence of `n` characters, as the model sees them.
+        """Write the streams of a sentence of `n` normalized characters.
 
         symbols: position 0 of the first stream; streams lie `stride` apart. Each gets `n` symbols
         and `reach` zeros on both sides.
@@ -31,11 +31,11 @@ cdef class CharacterSource(BufferOwner):
         return 0
 
     cpdef CharacterSource copy(self):
-        """A source for another thread; the same one, if it has no working memory."""
+        """Return a copy for another thread; the object itself if it has no working memory."""
         return self
 
     def prefer(self, words, seen):
-        """Take the words that a user prefers, or None, until the next call, if they are of use.
+        """Set the preferred user words, or None; ignored by sources without word lists.
 
         words: a `CompiledWords`. seen: gives what the model sees of a text, of the same length.
         Returns whether it takes such words. A source that does is copied for each thread.

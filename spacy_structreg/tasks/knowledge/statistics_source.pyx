@@ -122,7 +122,7 @@ cdef class StatisticsSource(CharacterSource):
         Raises ValueError if one of the two has no mutual information and the other has.
         """
         if other.information != self.information:
-            raise ValueError("statistics with mutual information cannot be joined to those without")
+            raise ValueError("cannot combine statistics with and without mutual information")
         keys, places = np.unique(np.concatenate((self.keys, other.keys)), return_inverse=True)
         values = np.zeros((2, keys.size), np.uint16)
         values[0, places[:self.keys.size]] = self.values
@@ -145,11 +145,11 @@ cdef class StatisticsSource(CharacterSource):
     def from_contents(cls, entries, arrays):
         """The source that `contents` describes. Raises ValueError for anything else."""
         if not isinstance(entries, dict) or set(entries) != {"information"}:
-            raise ValueError(f"the statistics of its raw text have the entries {entries!r:.60}")
+            raise ValueError(f"unexpected entries of raw-text statistics: {entries!r:.60}")
         if not isinstance(entries["information"], bool):
-            raise ValueError("it does not say whether its statistics have mutual information")
+            raise ValueError("the entry 'information' of raw-text statistics must be true or false")
         if set(arrays) != {"keys", "values", "starts"}:
-            raise ValueError(f"the statistics of its raw text have the arrays {sorted(arrays)}")
+            raise ValueError(f"unexpected arrays of raw-text statistics: {sorted(arrays)}")
         keys, values, starts = arrays["keys"], arrays["values"], arrays["starts"]
         n_parts = starts.size - 1
         if (
@@ -159,7 +159,7 @@ cdef class StatisticsSource(CharacterSource):
             or starts[0] != 0 or starts[n_parts] != keys.size or (np.diff(starts) < 0).any()
             or (keys[1:] <= keys[: max(0, keys.size - 1)]).any()
         ):
-            raise ValueError("the n-grams of its raw text are damaged")
+            raise ValueError("the n-grams of the raw-text statistics are damaged")
         cdef StatisticsSource source = cls.__new__(cls)
         source._set(keys, values, starts, entries["information"])
         return source

@@ -1,4 +1,4 @@
-"""Classes of words: what a model knows of words that its training corpus may lack.
+"""Word clusters, such as Brown clusters, for words that the training corpus may lack.
 
 A class has a name. Where all names are strings of the bits 0 and 1, they are paths in a binary
 tree, as in Brown clustering (Brown et al. 1992), and their beginnings are classes, too: those of 4,
@@ -44,12 +44,12 @@ cdef class WordClasses(BufferOwner):
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         if self._fields != NULL:
-            raise TypeError("word classes cannot be made anew")
+            raise TypeError("word classes cannot be initialized twice")
         self.names = tuple(names)
         if len(self.names) > MAX_CLASSES or not all(
             isinstance(name, str) and name for name in self.names
         ) or any(a >= b for a, b in zip(self.names, self.names[1:], strict=False)):
-            raise ValueError("the names of word classes are not sorted and distinct, or too many")
+            raise ValueError("the names of word classes must be sorted, distinct and not too many")
         self._n_classes = len(self.names)
         self._arrays = _checked(arrays, self._n_classes)
         self._index = Rows()
@@ -87,7 +87,7 @@ cdef class WordClasses(BufferOwner):
         return self.names[number] if field == 0 else self.names[number][: PREFIXES[field - 1]]
 
     def number(self, uint64_t key):
-        """The number of the class of a word; that of classes if it has none."""
+        """Return the class number of a word; the number of classes if it has none."""
         cdef int32_t found = self._index.find(key)
         return len(self.names) if found < 0 else self._numbers[found]
 
@@ -109,7 +109,7 @@ cdef class WordClasses(BufferOwner):
             classes.setdefault(key_of(word), name)
         names = sorted(set(classes.values()))
         if len(names) > MAX_CLASSES:
-            raise ValueError(f"{len(names):,} word classes are more than {MAX_CLASSES:,}")
+            raise ValueError(f"too many word classes: {len(names):,}, at most {MAX_CLASSES:,}")
         number = {name: i for i, name in enumerate(names)}
         keys = sorted(classes)
         return cls(names, {
@@ -124,22 +124,22 @@ def _symbol(value):
 
 
 def _checked(arrays, n_classes):
-    """Hold arrays to the form of `WordClasses`; returns them as kernels can read them."""
+    """Validate the arrays of `WordClasses`; return them in the layout of the kernels."""
     if set(arrays) != {"keys", "numbers"}:
-        raise ValueError(f"word classes are keys and numbers, not {sorted(arrays)}")
+        raise ValueError(f"expected word classes as keys and numbers, got {sorted(arrays)}")
     kept = {}
     for name, dtype in (("keys", np.uint64), ("numbers", np.uint16)):
         array = arrays[name]
         if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the {name} of word classes are not {np.dtype(dtype)} in one row")
+            raise ValueError(f"the {name} of word classes must be 1-D {np.dtype(dtype)}")
         # A copy: files that are mapped may change, and be gone.
         kept[name] = array.copy()
         kept[name].setflags(write=False)
     keys, numbers = kept["keys"], kept["numbers"]
     if len(keys) != len(numbers):
-        raise ValueError("there is not one class for each word")
+        raise ValueError("word classes must have one class per word")
     if len(keys) and (keys[1:] <= keys[: len(keys) - 1]).any():
-        raise ValueError("the keys of word classes do not rise")
+        raise ValueError("the keys of word classes are not in ascending order")
     if len(numbers) and int(numbers.max()) >= n_classes:
-        raise ValueError("a word is of a class that does not exist")
+        raise ValueError("the class of a word is out of range")
     return kept

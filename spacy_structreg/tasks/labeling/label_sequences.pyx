@@ -23,7 +23,7 @@ cdef class LabelDecoder:
 
     def __init__(self, ChainDecoder chain not None):
         if self.chain is not None:
-            raise TypeError("a decoder cannot be made anew")
+            raise TypeError("a decoder cannot be initialized twice")
         self.chain = chain
 
     def __reduce__(self):
@@ -31,14 +31,14 @@ cdef class LabelDecoder:
 
     @property
     def capacity(self):
-        """For how many positions it keeps working memory."""
+        """Capacity of the working memory, in positions."""
         return max(
             capacity_of(self.chain._scores) // self.chain.features.n_labels,
             self.chain.capacity_of_pairs(),
         )
 
     cdef Py_ssize_t _load(self, symbols, lists) except -1:
-        """Take a sequence; returns how many positions it has."""
+        """Load a sequence; return its number of positions."""
         cdef const uint64_t[:, ::1] streams = symbols
         cdef Py_ssize_t reach = self.chain.features.reach
         cdef Py_ssize_t n = streams.shape[1] - 2 * reach
@@ -102,7 +102,7 @@ cdef class LabelDecoder:
             with nogil:
                 score = self.chain.decode(n, masked, &view[0])
         if score == -INFINITY:
-            raise ValueError("no sequence of the labels that are allowed is legal")
+            raise ValueError("no legal sequence within the allowed labels")
         return path
 
     def nbest(self, symbols, lists, Py_ssize_t k):
@@ -115,7 +115,7 @@ cdef class LabelDecoder:
         cdef Py_ssize_t rank
         cdef uint16_t[::1] view
         if k < 1:
-            raise ValueError(f"at least one labeling must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         if n == 0:
             return [(0.0, np.zeros(0, dtype=np.uint16))]
         self.chain.solve_nbest(n, False)

@@ -42,7 +42,7 @@ NOWHERE: Final[Place] = (OUTSIDE, "")
 
 
 def complete_labels(labels: Iterable[str], scheme: Scheme | None) -> tuple[str, ...]:
-    """The labels, sorted, with those that are needed so that spans can have any length.
+    """Return the sorted labels, completed so that spans of any length can be labeled.
 
     Those are `O`; and of each label of spans, all of B-X, I-X and, in bioes, E-X and S-X. Without a
     scheme, nothing is needed.
@@ -66,7 +66,7 @@ def complete_labels(labels: Iterable[str], scheme: Scheme | None) -> tuple[str, 
             complete.update(f"{each}-{name}" for each in needed[letter])
         else:
             raise ValueError(
-                f"{label!r:.60} is another spelling of {letter}-{name:.60}; convert the labels to "
+                f"{label!r:.60} must be written as {letter}-{name:.60}; convert the labels to "
                 f"{scheme} first"
             )
     return tuple(sorted(complete))
@@ -85,11 +85,9 @@ def label_graph(labels: Sequence[str], scheme: Scheme | None) -> LabelGraph:
         fault = f"lack {', '.join(missing)}" if missing else "are not sorted and distinct"
         raise ValueError(f"the labels {fault:.80}; take them from complete_labels")
     if not labels:
-        raise ValueError("there are no labels; the corpus to learn from must have some")
+        raise ValueError("no labels in the training corpus")
     if len(labels) > MOST_LABELS:
-        raise ValueError(
-            f"a chain cannot have {len(labels):,} labels; {MOST_LABELS:,} is the limit"
-        )
+        raise ValueError(f"expected 1 to {MOST_LABELS:,} labels, got {len(labels):,}")
     if scheme is None or NEEDED[scheme] is None:
         n_labels = len(labels)
         anywhere = np.ones(n_labels, dtype=bool)
@@ -140,7 +138,7 @@ def allowed_labels(
 
 
 def _may_follow(after: Place, before: Place, scheme: Scheme) -> bool:
-    """True if a place may stand right behind another one, in bio or in bioes."""
+    """Return True if a position prefix may follow another one, in bio or in bioes."""
     is_open = before[0] in ("B", "I")
     if after[0] in ("I", "E"):
         return is_open and after[1] == before[1]

@@ -18,7 +18,7 @@ from spacy_structreg.search.viterbi import LabelGraph
 
 @dataclass(frozen=True)
 class SegmentationScheme:
-    """Labels of characters from which words can be read.
+    """A label scheme: labels of characters that encode words.
 
     labels: sorted. begins: bool of shape (n_labels,), whether a word begins at a character so
     labeled. graph: which sequences of labels are words.
@@ -44,7 +44,7 @@ class SegmentationScheme:
     def allowed(
         self, boundaries: Sequence[bool | None], tags: Sequence[LabeledSpan] = ()
     ) -> NDArray[np.bool_]:
-        """The labels that go with what is known of words.
+        """Return the mask of labels consistent with partially known words.
 
         boundaries: of each place between two characters, whether a word ends there; None where
         that is not known. tags: play no part. Returns bool of shape (n, n_labels), for n - 1
@@ -64,7 +64,7 @@ def _scheme(successors: dict[str, str]) -> SegmentationScheme:
 
 @dataclass(frozen=True)
 class JointScheme:
-    """Labels of characters from which words and their tags can be read.
+    """A label scheme: labels of characters that encode words and their tags.
 
     segmentation: the scheme of the words. tags: sorted. labels: ``B-NN``, …, sorted: every label
     of the segmentation with every tag, so that any word can have any tag. begins: bool of shape
@@ -90,9 +90,9 @@ class JointScheme:
         try:
             numbers = [number[tag] for tag in tags]
         except KeyError as error:
-            raise ValueError(f"the model knows no tag {error.args[0]!r}") from error
+            raise ValueError(f"unknown tag {error.args[0]!r}") from error
         if len(numbers) != len(listed):
-            raise ValueError(f"{len(listed)} words cannot have {len(numbers)} tags")
+            raise ValueError(f"expected a tag for each of {len(listed)} words, got {len(numbers)}")
         places = self.segmentation.encode(listed).astype(np.int64)
         labels = places * len(self.tags) + np.repeat(np.array(numbers, dtype=np.int64), listed)
         return labels.astype(np.uint16)
@@ -107,13 +107,13 @@ class JointScheme:
         mask = _allowed(boundaries, self.begins)
         for begin, end, tag in tags:
             if tag not in self.tags:
-                raise ValueError(f"the model knows no tag {tag!r}")
+                raise ValueError(f"unknown tag {tag!r}")
             mask[begin:end] &= self.tag_of == self.tags.index(tag)
         return self.graph.prune(mask)
 
 
 def _allowed(boundaries: Sequence[bool | None], begins: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The labels that go with boundaries, given which labels begin a word."""
+    """Return the mask of labels consistent with known boundaries."""
     mask = np.ones((len(boundaries) + 1, len(begins)), dtype=bool)
     for i, known in enumerate([True, *boundaries]):
         if known is not None:
@@ -122,17 +122,17 @@ def _allowed(boundaries: Sequence[bool | None], begins: NDArray[np.bool_]) -> ND
 
 
 def with_tags(scheme: SegmentationScheme, tags: Iterable[str]) -> JointScheme:
-    """The scheme that says where in a word a character stands and which tag the word has.
+    """Combine a segmentation scheme with tags.
 
     Raises ValueError if there is no tag, or there would be more than 1,024 labels.
     """
     known = tuple(sorted(set(tags)))
     n_tags = len(known)
     if not n_tags:
-        raise ValueError("there is no tag to label words with")
+        raise ValueError("no tags to label words with")
     if n_tags * len(scheme.labels) > MOST_LABELS:
         raise ValueError(
-            f"{n_tags:,} tags are too many for one chain of labels; "
+            f"too many tags for one label chain: {n_tags:,}; "
             f"{MOST_LABELS // len(scheme.labels):,} is the limit: choose coarser tags, or fewer "
             "labels for places in words"
         )

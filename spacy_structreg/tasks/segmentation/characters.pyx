@@ -1,4 +1,4 @@
-"""Features of characters, and the decoder of words by a chain of labels."""
+"""Character features, and the word decoder on a label chain."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
@@ -39,7 +39,7 @@ cdef enum:
 
 assert TABLE == TABLE_SIZE
 
-NO_LABELS = "no labels are legal for a sentence under its constraints"
+NO_LABELS = "no legal label sequence under the constraints of a sentence"
 
 
 cdef class CharacterAtoms(BufferOwner):
@@ -140,11 +140,11 @@ cdef class CharacterAtoms(BufferOwner):
         )
 
     def seen(self, str text not None):
-        """A text as the model sees it: a string of the same length."""
+        """Normalize a text; the length stays."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
     def view(self):
-        """The characters that code points look like: uint32 (n,).
+        """Normalize code points: uint32 of shape (n,).
 
         n: 0x20000, or more, if a script has characters beyond; others look like themselves.
         """
@@ -153,11 +153,11 @@ cdef class CharacterAtoms(BufferOwner):
         return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
 
     def with_sources(self, sources):
-        """Atoms that see the same characters, with these sources."""
+        """Return atoms with the same normalization and these sources."""
         return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     def without_sources(self):
-        """Atoms that see the same characters, without sources."""
+        """Return atoms with the same normalization and no sources."""
         return CharacterAtoms(None, self.half_width, script=self.script)
 
     def symbols(self, str text not None, Py_ssize_t reach):
@@ -237,9 +237,9 @@ cdef class CharacterDecoder(TextDecoder):
         if label_tags is not None:
             self.label_tags = np.array(label_tags, dtype=np.int32)
         if list(atoms.atoms.items()) != list(chain.features.atoms.items()):
-            raise ValueError("the atoms of characters are not those of the features")
+            raise ValueError("the character atoms do not match those of the features")
         if self.label_begins.shape != (n_labels,):
-            raise ValueError("the labels that begin a word do not fit the graph of labels")
+            raise ValueError("the labels that begin a word do not match the label graph")
         if self.label_tags.shape != (n_labels,) or not (
             0 <= self.label_tags.min() and self.label_tags.max() < max(1, len(self.tags))
         ):
@@ -270,7 +270,7 @@ cdef class CharacterDecoder(TextDecoder):
 
     @property
     def capacity(self):
-        """For how many characters at a time, or columns of a lattice, there is room already."""
+        """Capacity of the working memory, in characters or lattice columns."""
         return max(
             capacity_of(self._text), self.lattice.capacity, self.chain.capacity_of_pairs()
         )
@@ -282,7 +282,7 @@ cdef class CharacterDecoder(TextDecoder):
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
         const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil:
-        """Hand a sentence without white space, n ≥ 1, to the chain decoder.
+        """Load a sentence without white space, n ≥ 1, into the chain decoder.
 
         constraints, listed, bonuses: as in `TextDecoder`, or NULL. by_lists: whether the lists of
         labels count. Returns whether there is a mask, which the chain decoder then holds: of the
@@ -334,7 +334,7 @@ cdef class CharacterDecoder(TextDecoder):
         return True
 
     cdef void _constrain(self, uint8_t constraint, uint8_t* mask) noexcept nogil:
-        """Forbid the labels of one character that do not go with its constraint."""
+        """Mask the labels of one character that violate its constraint."""
         cdef bint begins = constraint == BEGINS_WORD
         cdef Py_ssize_t y
         if constraint != FREE:
@@ -355,7 +355,7 @@ cdef class CharacterDecoder(TextDecoder):
         return low if low < self._listed.shape[0] and self._listed[low] == character else -1
 
     cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil:
-        """`present` for the sentence at hand."""
+        """`present` for the current sentence."""
         reserve(&self.buffers, self._labels, n)
         return self.load_chain(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
@@ -455,7 +455,7 @@ cdef class CharacterDecoder(TextDecoder):
         return 0
 
     cdef void _take(self, Py_ssize_t n) noexcept nogil:
-        """Write the solution that the labels stand for."""
+        """Decode the best labels into the solution."""
         cdef Py_ssize_t i
         for i in range(n):
             self.begins[i] = self._begins_of[self._labels[i]]
@@ -476,7 +476,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t rank = 0
         cdef double score
         if k < 1:
-            raise ValueError(f"at least one analysis must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
@@ -499,7 +499,7 @@ cdef class CharacterDecoder(TextDecoder):
         return analyses
 
     def margins(self, str text not None, fixed=None):
-        """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
+        """Margins as of a `TextDecoder`, over all analyses; infinite where there is no choice."""
         cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
@@ -507,7 +507,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double best[2]
         cdef Py_ssize_t i
         if n != len(text):
-            raise ValueError("the sentence has white space in it; leave it out")
+            raise ValueError("the sentence must not contain white space")
         margins = np.zeros(max(0, n - 1))
         found = margins
         if n < 2:
@@ -609,7 +609,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double score = 0.0
         cdef bint masked
         if not all([0 <= y < n_labels for y in excluded]):
-            raise ValueError(f"there are {n_labels} labels, numbered from 0")
+            raise ValueError(f"labels must be below {n_labels}")
         characters = "".join([chr(self.characters[i]) for i in range(n)])
         for by_lists in (True, False) if n else ():
             masked = self._present_sentence(n, by_lists)
@@ -629,7 +629,7 @@ cdef class CharacterDecoder(TextDecoder):
         return characters, score, [self._labels[i] for i in range(n)]
 
     def tag_scores(self, str text not None, fixed=None):
-        """As of a `TextDecoder`, for all analyses: -inf where a tag cannot be."""
+        """Tag scores as of a `TextDecoder`, over all analyses; -inf for impossible tags."""
         cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
@@ -638,7 +638,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t i
         cdef Py_ssize_t y
         if n != len(text):
-            raise ValueError("the sentence has white space in it; leave it out")
+            raise ValueError("the sentence must not contain white space")
         scores = np.full((n, len(self.tags)), -np.inf)
         if not n or not self.tags:
             return scores

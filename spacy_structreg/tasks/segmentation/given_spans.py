@@ -1,4 +1,4 @@
-"""Spans of a text that a caller gives, and what they say of its tokens: three kinds.
+"""Spans of a text given by the caller, and the constraints that their three kinds impose.
 
 ``token``: the span is one token, with its tag if it has one. ``whole``: no token begins or ends
 within it. ``edges``: tokens begin and end at its edges, as many as it takes. They come before all
@@ -75,13 +75,13 @@ class SpanLimits(NamedTuple):
     tagged: list[GivenSpan]
 
     def wholes(self) -> list[tuple[int, int]]:
-        """The least pieces of the text that are not cut, begins and ends, of two characters up."""
+        """Smallest uncut pieces of the text, two characters or longer: starts and ends."""
         inside = np.concatenate(([0], self.constraints == CONTINUES, [0])).astype(np.int8)
         begins = np.flatnonzero(np.diff(inside) > 0) - 1
         return list(zip(begins.tolist(), np.flatnonzero(np.diff(inside) < 0).tolist(), strict=True))
 
     def without_rivals(self, places: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Mask of the places of listed words, of shape (n, 3), that go together with the spans."""
+        """Return the mask of the occurrences, of shape (n, 3), that fit the spans."""
         begins = np.concatenate(([0], np.cumsum(self.constraints == BEGINS)))
         inside = np.append(self.constraints == CONTINUES, False)
         starts, ends = places[:, 0], places[:, 1]
@@ -95,7 +95,7 @@ class SpanLimits(NamedTuple):
 
 
 def span_limits(text: str, spans: Iterable[AnySpan]) -> SpanLimits:
-    """Check the spans of a text, and say what they come to.
+    """Check the spans of a text, and combine them into limits of its tokens.
 
     White space at the edges of tokens and wholes is left out. Raises ValueError for spans that are
     empty or beyond the text, for kinds that do not exist, for tags of other kinds than tokens, and
@@ -152,7 +152,7 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
 
 
 def with_stand_ins(text: str, runs: Iterable[Run]) -> str:
-    """A text as a model sees it, of the same length."""
+    """Normalize a text with stand-ins; the length stays."""
     parts: list[str] = []
     end = 0
     for run in runs:
@@ -164,7 +164,7 @@ def with_stand_ins(text: str, runs: Iterable[Run]) -> str:
 
 
 def _joins(text: str, position: int) -> bool:
-    """True if a character is never cut off from the one before it, as combining marks are not."""
+    """Return True if a character always continues a word, as combining marks do."""
     if not 0 < position < len(text):
         return False
     before, code = ord(text[position - 1]), ord(text[position])
@@ -186,15 +186,15 @@ def _named(span: GivenSpan) -> str:
 
 def _checked(text: str, given: AnySpan) -> GivenSpan:
     if not isinstance(given, Sequence) or isinstance(given, str) or not 2 <= len(given) <= 4:
-        raise ValueError(f"{given!r} is no span; give start, end and, if wanted, kind and tag")
+        raise ValueError(f"expected a span (start, end[, kind[, tag]]), got {given!r}")
     values: tuple[Any, ...] = tuple(given)
     try:
         start, end = map(operator.index, values[:2])
     except TypeError as error:
-        raise ValueError(f"the start and end of the span {given!r} are no integers") from error
+        raise ValueError(f"the start and end of a span must be integers, got {given!r}") from error
     span = GivenSpan(start, end, *values[2:])
     if span.kind not in get_args(SpanKind):
-        raise ValueError(f"there is no kind {span.kind!r} of spans; choose token, whole or edges")
+        raise ValueError(f"unknown kind {span.kind!r} of spans; choose token, whole or edges")
     if not 0 <= start < end <= len(text):
         raise ValueError(
             f"{_named(span)} is empty or goes beyond the text, which has {len(text):,} characters"
@@ -206,7 +206,7 @@ def _checked(text: str, given: AnySpan) -> GivenSpan:
     if span.kind != "edges":
         stripped = text[start:end].strip()
         if not stripped:
-            raise ValueError(f"{_named(span)} holds nothing but white space")
+            raise ValueError(f"{_named(span)} contains only white space")
         start += len(text[start:end]) - len(text[start:end].lstrip())
         span = span._replace(start=start, end=start + len(stripped))
     return span

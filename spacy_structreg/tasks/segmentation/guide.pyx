@@ -34,7 +34,7 @@ cdef enum:
 cdef inline int32_t next_above(
     const double* values, int32_t first, Py_ssize_t last, double least
 ) noexcept nogil:
-    """The first of some values, from `first` on, that is not below `least`; else `last`."""
+    """Return the first index from `first` on whose value is at least `least`; else `last`."""
     cdef bint met
     cdef int k
     while first + EIGHT <= last:
@@ -75,7 +75,7 @@ cdef class ChainGuide(WordGuide):
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         if self._transposed != NULL:
-            raise TypeError("a guide cannot be made anew")
+            raise TypeError("a guide cannot be initialized twice")
         self.decoder = decoder
         self.chain = chain
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
@@ -86,15 +86,15 @@ cdef class ChainGuide(WordGuide):
         if chain.features.edge_list >= 0:
             raise ValueError(EDGES)
         if self.labels.ndim != 2 or self.labels.shape[1] != N_BOUNDARIES or not self.labels.size:
-            raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
+            raise ValueError(f"labels must have the shape (n_tags, 4), got {self.labels.shape}")
         if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
-            raise ValueError("a label of the guide does not exist")
+            raise ValueError("a label of the guide is out of range")
         if np.unique(self.labels).size < self.labels.size:
             raise ValueError("tags of the guide share a label")
         if not 0 <= weight < INFINITY:
-            raise ValueError(f"the weight of a guide cannot be {weight}")
+            raise ValueError(f"the weight of a guide must be finite and at least 0, got {weight}")
         if not self.window >= 0:
-            raise ValueError(f"the window of a guide cannot be {window}")
+            raise ValueError(f"the window of a guide must be at least 0, got {window}")
         view = self.labels
         self._labels = &view[0, 0]
         self._n_tags = view.shape[0]

@@ -86,7 +86,7 @@ cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noex
 
 
 cdef bint _has_place(const ListedWords* words, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """True if a listed word, of whatever tag, stands at a place."""
+    """Return True if a listed word of any tag occurs at a span."""
     cdef int32_t w
     for w in range(words.first[start], words.first[start + 1]):
         if words.ends[w] == end:
@@ -116,11 +116,11 @@ cdef class TextDecoder(BufferOwner):
 
     @property
     def capacity(self):
-        """For how many characters at a time there is room already."""
+        """Capacity of the working memory, in characters."""
         return capacity_of(self._text)
 
     def prefer(self, words):
-        """Let words count as listed in the lexicon of the model, until the next call; or None.
+        """Treat words as entries of the model's lexicon until the next call; None for none.
 
         words: a `CompiledWords`, of which those of mode ``prefer`` count. Returns whether the model
         has a lexicon.
@@ -128,11 +128,11 @@ cdef class TextDecoder(BufferOwner):
         return False
 
     cdef bint is_space(self, Py_ssize_t place) noexcept nogil:
-        """True if a character of the texts at hand, which lie one after the other, is a space."""
+        """Return True if a character of the concatenated texts is white space."""
         return flags_of(self._properties, self._text[place]) & IS_SPACE != 0
 
     cdef int solve(self, Py_ssize_t n) except -1 nogil:
-        """Find the words of the sentence of `n` characters at hand, n ≥ 1.
+        """Find the words of the current sentence of `n` ≥ 1 characters.
 
         Reads `characters`, `constraints` if `is_constrained`, and `listed` and `bonuses` if they
         are not NULL; writes `begins` and `word_tags`, which holds the tag of a word at its first
@@ -141,7 +141,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil:
-        """Room for texts of `n` characters in all, and so for their longest sentence."""
+        """Reserve memory for texts of `n` characters in all."""
         reserve(&self.buffers, self.characters, n + 1)
         reserve(&self.buffers, self.constraints, n + 1)
         reserve(&self.buffers, self.begins, n + 1)
@@ -152,7 +152,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef int _load(self, list texts) except -1:
-        """Copy texts, one after the other, to where code without the GIL can read them."""
+        """Concatenate texts in memory that code without the GIL can read."""
         cdef Py_ssize_t total = 0
         cdef Py_ssize_t n
         cdef str text
@@ -168,7 +168,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1:
-        """Take the places of listed words in texts, and of those with a bonus, if there are any."""
+        """Set the occurrences of forced words and of words with a bonus, if any."""
         self._n_passed = 0
         self._n_bonuses_passed = 0
         if self._places.shape[0] or self._bonus_places.shape[0]:
@@ -189,21 +189,21 @@ cdef class TextDecoder(BufferOwner):
                 [np.asarray(scores, dtype=np.float64) for _, scores in bonuses]
             )
             if self._bonus_scores.shape[0] != self._bonus_places.shape[0]:
-                raise ValueError("every place of a word with a bonus needs its bonus")
+                raise ValueError("there must be one bonus per occurrence of a word with a bonus")
         return 0
 
     cdef int _take_fixed(self, list texts, list fixed) except -1:
-        """Take what the caller says of each character of texts, if anything."""
+        """Set the constraints of the characters of texts, if any."""
         if self._fixed.shape[0]:
             self._fixed = NO_CONSTRAINTS
         if fixed:
             self._fixed = np.concatenate([np.asarray(each, dtype=np.uint8) for each in fixed])
             if self._fixed.shape[0] != sum(map(len, texts)):
-                raise ValueError("every character needs its constraint")
+                raise ValueError("constraints must have one value per character")
         return 0
 
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-        """Drop the white space of a sentence, and note what constrains its characters.
+        """Drop the white space of a sentence, and collect the constraints of its characters.
 
         They are put at `at` of the characters at hand. Returns how many there are.
         """
@@ -260,7 +260,7 @@ cdef class TextDecoder(BufferOwner):
         while high < places.shape[0] and places[high, 0] < end:
             if places[high, 1] > end:
                 with gil:
-                    raise ValueError("a listed word goes beyond its sentence")
+                    raise ValueError("an occurrence of a user word goes beyond its sentence")
             high += 1
         return high
 
@@ -356,7 +356,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef double _bonus_of_solution(self, Py_ssize_t n) noexcept nogil:
-        """Sum of the bonuses in the solution at hand, of `n` characters."""
+        """Sum of the bonuses in the current solution of `n` characters."""
         cdef double total = 0.0
         cdef double score
         cdef Py_ssize_t start = 0
@@ -371,7 +371,7 @@ cdef class TextDecoder(BufferOwner):
         return total
 
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
-        """Make a sentence the one at hand; returns how many characters it has."""
+        """Make a sentence the current one; return its number of characters."""
         cdef Py_ssize_t kept = self._squeeze(first, n, 0)
         cdef Py_ssize_t i
         cdef int32_t before = 0
@@ -391,7 +391,7 @@ cdef class TextDecoder(BufferOwner):
         return kept
 
     cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1:
-        """Make a whole text the sentence at hand; returns how many characters it has."""
+        """Make a whole text the current sentence; return its number of characters."""
         self._load([text])
         self._take_places(
             [text], None if listed is None else [listed], listed_tags,
@@ -401,7 +401,7 @@ cdef class TextDecoder(BufferOwner):
         return self._open(0, len(text))
 
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
-        """Lay the solution of a sentence of `kept` characters over those of the text again."""
+        """Map the solution of a sentence of `kept` characters back to the text."""
         cdef const uint32_t* text = self._text + first
         cdef Py_ssize_t k = 0
         cdef Py_ssize_t i
@@ -439,7 +439,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef Py_ssize_t _take_limits(self, list texts, sentences) except -1:
-        """Take the ends of the sentences of texts; returns how many there are."""
+        """Set the ends of the sentences of texts; return their number."""
         cdef const int64_t[::1] joined
         cdef Py_ssize_t n_sentences = 0
         cdef Py_ssize_t base = 0
@@ -668,7 +668,7 @@ cdef class TextDecoder(BufferOwner):
     cdef str _known_word(
         self, str text, const uint16_t* characters, Py_ssize_t begin, Py_ssize_t end
     ):
-        """A short word of a text whose characters have two bytes; the same string again, if known.
+        """Return a short word of a two-byte text, from a cache of strings if possible.
 
         Of words that share a place among those that are known, the last one stays.
         """
@@ -723,14 +723,14 @@ def text_portions(texts, Py_ssize_t size):
 
 
 def checked_text(text):
-    """A text as compiled code takes it, which is no subclass. Raises TypeError if it is no str."""
+    """Return a text as an exact str; raise TypeError for other types."""
     if not isinstance(text, str):
-        raise TypeError(f"a text must be a str, not {type(text).__name__}")
+        raise TypeError(f"expected a text as str, got {type(text).__name__}")
     return str(text)
 
 
 def _joined_places(texts, listed, numbers):
-    """The places in texts as those in all of them, one after the other; with the numbers of tags.
+    """Shift occurrences in texts to offsets in their concatenation, with tag numbers.
 
     Raises ValueError for places that do not fit their text.
     """
@@ -743,7 +743,7 @@ def _joined_places(texts, listed, numbers):
             and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
             and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
         ):
-            raise ValueError("the places of listed words do not fit their text")
+            raise ValueError("the occurrences of user words do not fit the text")
         here[:, 2] = numbers[here[:, 2]]
         here[:, :2] += base
         joined.append(here)

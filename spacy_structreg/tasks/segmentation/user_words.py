@@ -1,4 +1,4 @@
-"""Words that a user lists, and what they are to change: three modes.
+"""User words: forced, preferred, or with a bonus.
 
 ``force``: the word is one token wherever it occurs, inside runs of Latin letters or digits too.
 Where such words overlap one another, not all of them can be tokens: then the possible choices are
@@ -70,7 +70,7 @@ UserWordFormat: TypeAlias = Literal["words", "jieba"]
 """Formats of files of words: a word a line, with its tag if wanted, or jieba's dictionaries."""
 
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
-"""Ways to take a listed word: always, preferred, or for a bonus."""
+"""Modes of a user word: forced, preferred, or with a bonus."""
 
 MOST_BONUS: Final = 1e6
 """The greatest bonus, and the least below zero: far beyond the scores of models."""
@@ -155,7 +155,7 @@ class CompiledWords:
         self._is_favored = np.array([mode == "bonus" for mode in modes])
 
     def _say(self, entries: Iterable[WordEntry]) -> None:
-        """Begin with the settings of the words. entries: the distinct ones."""
+        """Index the distinct entries of the words."""
         tags = {(entry.tag, entry.mode) for entry in entries if entry.tag is not None}
         self.tags: tuple[str, ...] = tuple(sorted({tag for tag, _ in tags}))
         # Lists that join a lexicon have its tags.
@@ -261,7 +261,7 @@ class CompiledWords:
         ]
 
     def seen_by(self, script: Script | None) -> CompiledWords:
-        """The words for a model that sees characters by a script: they hold in both ways of
+        """Return the words for a model with script normalization: they match in both ways of
         writing.
 
         Where a text has a word as it is listed, that entry counts; of words that look the same
@@ -278,7 +278,7 @@ class CompiledWords:
         return _SeenWords(self.items(), script)
 
     def known_as(self, known: KnownWords, seen: Callable[[str], str]) -> KnownWords:
-        """The words of mode ``prefer``, as a model knows words.
+        """Return the words of mode ``prefer`` as `KnownWords`.
 
         known: the words that it knows already; the new ones get the most usual frequency of these.
         seen: gives what the model sees of a text, of the same length.
@@ -297,7 +297,7 @@ class CompiledWords:
             return as_known
 
     def _lexicon_of_preferred(self, seen: Callable[[str], str]) -> Lexicon:
-        """The words of mode ``prefer`` as a model sees them, without white space."""
+        """Return the normalized words of mode ``prefer``, without white space."""
         characters = self.lexicon.characters()
         if self.modes <= {"prefer"} and seen(characters) == characters == _squeezed(characters):
             return self.lexicon
@@ -338,7 +338,7 @@ class CompiledWords:
         header, arrays = parse_model(data, name=name, verify=False)
         try:
             if header.get("kind") != _KIND:
-                raise ValueError("it holds no list of user words")
+                raise ValueError("not a list of user words")
             said = field(header, "entries", list)
             entries = [
                 WordEntry(*entry)
@@ -346,7 +346,7 @@ class CompiledWords:
                 if isinstance(entry, list) and len(entry) == len(WordEntry._fields)
             ]
             if len(entries) != len(said) or entries != sorted(set(entries), key=_order):
-                raise ValueError("its entries are damaged")
+                raise ValueError("the entries are damaged")
             for entry in entries:
                 _check_entry(entry)
             # Every node is checked, so that checksums would find nothing that could do harm.
@@ -371,7 +371,7 @@ class CompiledWords:
 
 
 class _SeenWords(CompiledWords):
-    """Words as a script makes them look, which are found in texts that look the same."""
+    """User words normalized by a script, matched in normalized texts."""
 
     def __init__(self, words: Iterable[tuple[str, WordEntry]], script: Script) -> None:
         said: dict[str, WordEntry] = {}
@@ -400,7 +400,7 @@ class _SeenWords(CompiledWords):
 
 
 class _ChangedWords(CompiledWords):
-    """A compiled list, and what has changed since: a few words, and what they take the place of.
+    """A compiled list with a few later changes.
 
     It is compiled as a whole where it is asked for more than places in texts.
     """
@@ -506,7 +506,7 @@ def _order(entry: WordEntry) -> tuple[str, str, float]:
 
 
 def leftmost_longest(places: NDArray[np.int32]) -> list[tuple[int, int]]:
-    """Of places by start and end those taken from left to right, of each start the longest."""
+    """Select non-overlapping occurrences from left to right, the longest at each start."""
     chosen: list[tuple[int, int]] = []
     for start, end, _ in places.tolist():
         if chosen and chosen[-1][0] == start:
@@ -528,7 +528,7 @@ def whole_ends(ends: Sequence[int], places: NDArray[np.int32]) -> list[int]:
 
 
 class ChecksTags(Protocol):
-    """Something that uses listed words, and knows some tags alone."""
+    """Protocol of a user of listed words that supports a fixed set of tags."""
 
     def check_tags(self, words: CompiledWords) -> None: ...
 
@@ -556,7 +556,7 @@ class UserWords:
         self._base: CompiledWords | None = None
         self._changed: set[str] = set()
         self.users: WeakSet[ChecksTags] = WeakSet()
-        """Tokenizers that are asked whether they know the tags of words that are added."""
+        """Users of the list that check the tags of added words."""
 
     def _check_tags(self, words: Mapping[str, WordEntry] | CompiledWords) -> None:
         """Raise ValueError if a user of the list does not know a tag of new words."""
@@ -716,7 +716,7 @@ class UserWords:
         return _ChangedWords(base, recent, frozenset(word for word in changed if word in base))
 
     def to_bytes(self) -> bytes:
-        """The words and what is said of them; equal lists give equal bytes."""
+        """Serialize the words with tag, mode and bonus; equal lists give equal bytes."""
         snapshot = self.snapshot()
         if len(snapshot) > _FEW_WORDS or not snapshot.modes <= {"force"}:
             return snapshot.to_bytes()
@@ -739,17 +739,17 @@ class UserWords:
         except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
             raise ValueError(f"the list of user words cannot be read ({error})") from error
         if not isinstance(content, dict) or content.keys() != {"format", "words"}:
-            raise ValueError("this is no list of user words; write it anew with to_bytes")
+            raise ValueError("not a serialized list of user words; write it again with to_bytes")
         if content["format"] != _FORMAT:
             raise ValueError(
                 f"the list of user words has the format {content['format']!r}, and this version "
-                f"of the package reads {_FORMAT}; write it anew with to_bytes"
+                f"of the package reads {_FORMAT}; write it again with to_bytes"
             )
         words = content["words"]
         if not isinstance(words, list) or not all(
             isinstance(pair, list) and len(pair) == 2 for pair in words
         ):
-            raise ValueError("the list of user words is damaged; write it anew with to_bytes")
+            raise ValueError("the list of user words is damaged; write it again with to_bytes")
         pairs = ((word, tag) for word, tag in words)
         self._swap(_checked_words(pairs, WordEntry(), as_they_stand=True))
         return self
@@ -794,7 +794,7 @@ class UserWords:
 
 Words: TypeAlias = Iterable[str | tuple[str, str | None]]
 AnyWords: TypeAlias = UserWords | CompiledWords | Words
-"""Whatever a list of words may be given as."""
+"""Types accepted as a list of words."""
 
 
 def compiled(words: AnyWords | None) -> CompiledWords | None:
@@ -831,7 +831,7 @@ def read_user_words(
     carriage return within, and for words and tags that `UserWords.add` refuses.
     """
     if format not in (None, *get_args(UserWordFormat)):
-        raise ValueError(f"there is no format {format!r} of user words; choose words or jieba")
+        raise ValueError(f"unknown format {format!r} of user words; choose words or jieba")
     if format == "jieba":
         for entry in read_word_list(path, format="jieba", encoding=encoding):
             yield entry.word, None
@@ -841,7 +841,7 @@ def read_user_words(
     if format is None and looks_like_jieba([line for _, line in first]):
         raise ValueError(
             f"{path}: this looks like a dictionary of jieba, whose lines are a word, its frequency "
-            "and its tag; say the format 'jieba', or 'words' if frequency and tag are part of the "
+            "and its tag; choose format 'jieba', or 'words' if frequency and tag are part of the "
             "words (structreg compile-words --format)"
         )
     for number, line in chain(first, lines):
@@ -881,12 +881,12 @@ def _check_entry(entry: WordEntry) -> None:
     if entry.tag is not None:
         _checked(entry.tag, "tag")
     if entry.mode not in get_args(Mode):
-        raise ValueError(f"there is no mode {entry.mode!r}; choose force, prefer or bonus")
+        raise ValueError(f"unknown mode {entry.mode!r}; choose force, prefer or bonus")
     bonus = entry.bonus
     if isinstance(bonus, bool) or not isinstance(bonus, (int, float)) or not math.isfinite(bonus):
-        raise ValueError(f"the bonus {bonus!r} is no finite number")
+        raise ValueError(f"bonus must be a finite number, got {bonus!r}")
     if abs(bonus) > MOST_BONUS:
-        raise ValueError(f"the bonus {bonus} is not between -{MOST_BONUS:g} and {MOST_BONUS:g}")
+        raise ValueError(f"bonus must be between -{MOST_BONUS:g} and {MOST_BONUS:g}, got {bonus}")
     if bonus and entry.mode != "bonus":
         raise ValueError(f"words of mode {entry.mode!r} have no bonus; leave it out")
 
@@ -896,7 +896,7 @@ def _checked_words(
 ) -> dict[str, WordEntry]:
     """Words with their entries. as_they_stand: whether they may look like lines with tags."""
     if isinstance(words, (str, bytes)):
-        raise ValueError(f"{words!r} is one string; give a list of words")
+        raise ValueError(f"expected a list of words, got the string {words!r}")
     checked: dict[str, WordEntry] = {}
     by_tag: dict[Any, WordEntry] = {None: entry}
     for given in words:
@@ -913,7 +913,7 @@ def _checked_words(
 def _checked(given: Any, what: str) -> str:
     """A word or tag as an exact `str`; ValueError says why it cannot be listed."""
     if not isinstance(given, str):
-        raise ValueError(f"the {what} {given!r} is no string")
+        raise ValueError(f"expected a {what} as str, got {given!r}")
     text = str.__str__(given)
     if not text:
         raise ValueError(f"the {what} is empty; leave it out")

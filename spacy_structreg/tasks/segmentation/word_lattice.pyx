@@ -30,7 +30,7 @@ cdef enum:
 
 
 cdef class WordLattice(BufferOwner):
-    """Columns, and what constrains the characters there. It holds working memory.
+    """Lattice columns with the constraints of their characters. It holds working memory.
 
     At each character there are as many columns as there are different deadlines to meet, ends of
     chosen words that it may be in, and tags of listed words that begin there, and one more: no more
@@ -43,7 +43,7 @@ cdef class WordLattice(BufferOwner):
 
     @property
     def capacity(self):
-        """For how many columns there is room already."""
+        """Capacity of the working memory, in columns."""
         return capacity_of(self._positions)
 
     @property
@@ -55,7 +55,7 @@ cdef class WordLattice(BufferOwner):
         self, Py_ssize_t n, const uint8_t* constraints, const ListedWords* words,
         const BonusWords* bonuses,
     ) except -1 nogil:
-        """Lay out a sentence of `n` characters, n ≥ 1.
+        """Build the columns of a sentence of `n` ≥ 1 characters.
 
         constraints: of each of them, or NULL. words, bonuses: or NULL.
         """

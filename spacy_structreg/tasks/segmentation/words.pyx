@@ -157,7 +157,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef const uint8_t[::1] runs
         check_tags(n_tags)
         if max_word_length is not None and max_word_length < 1:
-            raise ValueError(f"words cannot be at most {max_word_length} characters long")
+            raise ValueError(f"max_word_length must be at least 1, got {max_word_length}")
         self.characters = characters
         self._n_streams = max(2, len(characters.atoms))
         self._lexicon = None
@@ -168,7 +168,7 @@ cdef class WordTransitions(TransitionSystem):
         self.by_words = by_words
         self.max_word_length = 0 if max_word_length is None else max_word_length
         if records is not None and records.n_tags != n_tags:
-            raise ValueError(f"the records are of {records.n_tags} tags, not of {n_tags}")
+            raise ValueError(f"expected records of {n_tags} tags, got {records.n_tags}")
         self.records = records
         self._growing = records if isinstance(records, GrowingRecords) else None
         self.prune = prune and records is not None
@@ -219,7 +219,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil:
-        """Take a sentence without white space. constraints: of each character, or NULL."""
+        """Load a sentence without white space. constraints: of each character, or NULL."""
         self._fill(text, n, 0, n)
         self._begin = 0
         self._end = n
@@ -239,7 +239,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef int _fill(
         self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
     ) except -1 nogil:
-        """Take in the characters from `first` up to `last` of a sentence of `n`."""
+        """Extend a sentence of `n` characters by those from `first` up to `last`."""
         cdef Py_ssize_t stride = n + 2 * REACH
         cdef Py_ssize_t i
         self._n = n
@@ -340,7 +340,7 @@ cdef class WordTransitions(TransitionSystem):
             self._constraints = <const uint8_t*> (self._known_tags + self._n)
 
     def load_text(self, str text not None, constraints=None):
-        """Take a sentence without white space, for `Agenda.derivations` and the like.
+        """Load a sentence without white space, as for `Agenda.derivations`.
 
         constraints: uint8 of each character: 0 for none, 1 if it must begin a word, 2 if it must
         not. They are kept until the next sentence.
@@ -353,7 +353,7 @@ cdef class WordTransitions(TransitionSystem):
             self._kept = np.ascontiguousarray(constraints, dtype=np.uint8)
             view = self._kept
             if view.shape[0] != len(text):
-                raise ValueError("every character needs its constraint")
+                raise ValueError("constraints must have one value per character")
             self._constraints = &view[0]
 
     def compile(self, words, tags, Perceptron learner not None):
@@ -366,7 +366,7 @@ cdef class WordTransitions(TransitionSystem):
         actions = []
         for word, tag in zip(squeezed, tags, strict=True):
             if not 0 <= tag < self.n_tags:
-                raise ValueError(f"there is no tag {tag}")
+                raise ValueError(f"unknown tag {tag}")
             actions += [START + tag, *[<int> APPEND] * (len(word) - 1)] if word else []
         lengths = [len(word) for word in squeezed if word]
         units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -424,7 +424,7 @@ cdef class WordTransitions(TransitionSystem):
         derivation.actions[n] = START + self.n_tags
         for i, _, tag in tags:
             if not 0 <= tag < self.n_tags:
-                raise ValueError(f"there is no tag {tag}")
+                raise ValueError(f"unknown tag {tag}")
             known_tags[i] = tag
         units = [i for i in range(n) if constraints[i] == BEGINS_WORD]
         derivation.units = np.array([*units, n], dtype=np.int64)
@@ -644,7 +644,7 @@ cdef class WordTransitions(TransitionSystem):
     # Guides' windows --------------------------------------------------------------------------
 
     cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil:
-        """Take back the actions to labels beyond the window of the guide."""
+        """Clear the actions to labels outside the window of the guide."""
         cdef const GuideView* guide = &self.guide
         cdef const uint8_t* before = guide.allowed + (at.position - 1) * guide.n_labels
         cdef const uint8_t* begins = guide.begins + at.position * self.n_tags
@@ -666,7 +666,7 @@ cdef class WordTransitions(TransitionSystem):
         return allowed[labels[M]] or allowed[labels[E]]
 
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil:
-        """True if the records have nothing against the current word as a whole."""
+        """Return True if the tag records allow the current word."""
         cdef Py_ssize_t n = at.position - at.first0
         if at.first0 < 0:
             return True
@@ -677,7 +677,7 @@ cdef class WordTransitions(TransitionSystem):
         )
 
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil:
-        """Take back the tags that no word has that begins with a character."""
+        """Clear the tags that the records exclude for words beginning with a character."""
         cdef const uint64_t* tags = self.records.tags_of_first(self._numbers[i])
         cdef int tag
         for tag in range(self.n_tags):
@@ -821,7 +821,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef void _look_up(
         self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
     ) noexcept nogil:
-        """The atoms of what lists say of the word between two characters."""
+        """Return the lexicon atoms of the word between two characters."""
         cdef int32_t value
         listed[0] = NULL_ATOM
         tags[0] = NULL_ATOM
@@ -948,11 +948,11 @@ cdef class WordTransitions(TransitionSystem):
 
 
 cdef class WordGuide(BufferOwner):
-    """A chain model that is asked about a sentence before the agenda decodes it."""
+    """Interface of a chain model that scores a sentence before the agenda decodes it."""
 
     @property
     def capacity(self):
-        """As that of decoders."""
+        """Capacity of the working memory, as of decoders."""
         return 0
 
     def prefer(self, words):
@@ -963,7 +963,7 @@ cdef class WordGuide(BufferOwner):
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
         const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil:
-        """Fill in what the chain model says of a sentence under its constraints (NULL for none).
+        """Score a sentence with the chain model under its constraints (NULL for none).
 
         narrowly: whether to shut out labels beyond its window, if it has one.
         """
@@ -984,11 +984,11 @@ cdef class WordDecoder(TextDecoder):
         self.tags = tuple(tags)
         self.guide = guide
         if max(1, len(self.tags)) != self.system.n_tags:
-            raise ValueError("the tags are not those of the transition system")
+            raise ValueError("the tags do not match those of the transition system")
 
     @property
     def capacity(self):
-        """For how many characters at a time, or what the guide needs of them, there is room."""
+        """Capacity of the working memory, in characters, that of the guide included."""
         return max(capacity_of(self._text), 0 if self.guide is None else self.guide.capacity)
 
     def prefer(self, words):
@@ -996,7 +996,7 @@ cdef class WordDecoder(TextDecoder):
         return self.system.characters.prefer(words) or by_guide
 
     cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil:
-        """Let the system have the sentence at hand."""
+        """Load the current sentence into the system."""
         self.system.load(
             self.characters, n, self.constraints if self.is_constrained else NULL
         )
@@ -1012,7 +1012,7 @@ cdef class WordDecoder(TextDecoder):
         return 0
 
     cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil:
-        """Ask the guide, if there is one, about the sentence that the system has.
+        """Run the guide, if any, on the loaded sentence.
 
         narrowly: see `WordGuide.consult`.
         """
@@ -1026,7 +1026,7 @@ cdef class WordDecoder(TextDecoder):
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil:
-        """Search the sentence at hand; returns the first of the items found."""
+        """Decode the current sentence; return the first item found."""
         cdef bint prune = self.system.prune
         cdef Py_ssize_t first
         self._present_sentence(n)
@@ -1100,7 +1100,7 @@ cdef class WordDecoder(TextDecoder):
         cdef double score
         cdef bint merge
         if k < 1:
-            raise ValueError(f"at least one analysis must be asked for, not {k}")
+            raise ValueError(f"k must be at least 1, got {k}")
         kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
