@@ -164,7 +164,7 @@ def changed_texts(
     """The sentences as others would write them, by variant; or why there are none of one."""
     found: dict[str, list[Sentence] | str] = {}
     try:
-        see = opencc_script("s2t", "this text", "go without").see
+        see = opencc_script("s2t", "this text", "go without").normalize
         found["traditional script"] = [rewritten(each, see) for each in sentences]
     except ImportError as error:
         found["traditional script"] = str(error)

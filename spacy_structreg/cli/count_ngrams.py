@@ -101,7 +101,9 @@ def count_ngrams(
     n_characters = int(totals.characters.sum())
     if not n_characters:
         raise ValueError("there is no text in the files; name others")
-    write_ngrams(output, totals, atoms.view(), {"half_width": half_width, "script": script})
+    write_ngrams(
+        output, totals, atoms.normalization(), {"half_width": half_width, "script": script}
+    )
     left_out = f"; left out, as they cannot be read: {number_of(n_bad, 'record')}"
     typer.echo(
         f"Counted {number_of(n_characters, 'character')}, and wrote "

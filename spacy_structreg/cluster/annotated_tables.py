@@ -39,8 +39,8 @@ from spacy_structreg.pipeline.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.evaluation import texts_annotated
-from spacy_structreg.pipeline.forgetting import Forgetting
 from spacy_structreg.pipeline.task import parts_of
+from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import ATTRIBUTES, constituents_key, written_annotation
 
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
@@ -48,7 +48,7 @@ __all__ = ["Annotator", "annotate_batch", "docs_of"]
 # Of what is annotated at a time.
 BATCH_SIZE: Final = 4096
 BATCH_CHARACTERS: Final = 500_000
-# As of `Forgetting`.
+# As of `VocabLimit`.
 MOST_WORDS: Final = 500_000
 
 PROBABILITIES: Final = {
@@ -307,14 +307,14 @@ class OwnPipeline(LoadedPipeline):
 
     def __init__(self, nlp: Language) -> None:
         super().__init__(nlp)
-        self._forgetting = Forgetting(nlp, MOST_WORDS)
+        self._vocab_limit = VocabLimit(nlp, MOST_WORDS)
         nlp.set_error_handler(self._take_error)  # type: ignore[arg-type]  # others do not raise
 
     def annotate(
         self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
     ) -> pa.RecordBatch:
         """As `LoadedPipeline.annotate`, in bounded memory."""
-        self._forgetting.forget()
+        self._vocab_limit.forget()
         return super().annotate(texts, first, n_threads, on_bad)
 
     def _take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:

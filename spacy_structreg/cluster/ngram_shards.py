@@ -106,7 +106,7 @@ def count_unit(unit: Unit, atoms: CharacterAtoms, folder: Path, text_column: str
     filed: tuple[list[FiledRun], list[FiledRun]] = ([], [])
     after, before = (folder / f"{unit.number:06}-{name}.runs" for name in ("after", "before"))
     with replace_bytes(after) as to_right, replace_bytes(before) as to_left:
-        for frequencies, *runs in runs_of_texts(texts(), view=atoms.view()):
+        for frequencies, *runs in runs_of_texts(texts(), view=atoms.normalization()):
             characters += frequencies
             for run, known, path, stream in zip(
                 runs, filed, (after, before), (to_right, to_left), strict=True
@@ -174,7 +174,7 @@ def count_ngrams_of_units(
     """Count the n-grams of all units: as `count_ngrams` of their texts, and the bad records.
 
     folder: an empty one, which all workers see under this path, for about 30 bytes a character.
-    atoms: how characters look (`CharacterAtoms.view`). max_bad: so many records may be unreadable.
+    atoms: give the normalization of characters. max_bad: so many records may be unreadable.
     range_bytes: about as much memory a merging worker takes. on_unit: is told the number of
         characters of each unit that has been counted.
     Raises ValueError if more records cannot be read, OSError if the folder does not hold the runs.

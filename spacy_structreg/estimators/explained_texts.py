@@ -45,7 +45,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, Charac
 from spacy_structreg.tasks.segmentation.words import WordDecoder
 
 if TYPE_CHECKING:
-    from spacy_structreg.estimators.raw_text import LimitsOfPart
+    from spacy_structreg.estimators.raw_text import SentenceConstraints
 
 AnyScheme: TypeAlias = SegmentationScheme | JointScheme
 
@@ -64,7 +64,7 @@ _STAND_INS = {
 
 
 def explained_sentence(
-    decoder: Any, scheme: AnyScheme | None, text: str, limits: LimitsOfPart
+    decoder: Any, scheme: AnyScheme | None, text: str, limits: SentenceConstraints
 ) -> Explanation:
     """The explanation of one sentence of a text.
 
@@ -89,7 +89,7 @@ def _by_characters(
     scheme: AnyScheme,
     text: str,
     analysis: str,
-    limits: LimitsOfPart,
+    limits: SentenceConstraints,
 ) -> Explanation:
     characters, score, path = decoder.best_labels(text, **limits)
     if not characters:
@@ -155,7 +155,7 @@ def _choice(begins: bool, tag: str = "") -> str:
 
 def _bonuses(
     text: str,
-    limits: LimitsOfPart,
+    limits: SentenceConstraints,
     path: Sequence[int],
     kinds: Sequence[tuple[bool, int]],
     tags: Sequence[str],
@@ -195,7 +195,7 @@ def _by_both(
     scheme: AnyScheme,
     text: str,
     analysis: str,
-    limits: LimitsOfPart,
+    limits: SentenceConstraints,
 ) -> Explanation:
     """The runner-up is the next of the analyses that are ranked."""
     characters = decoder.best_labels(text, **limits)[0]
@@ -296,7 +296,9 @@ def character_text(code: int) -> str:
 # States of words ---------------------------------------------------------------------------------
 
 
-def _by_words(decoder: WordDecoder, text: str, analysis: str, limits: LimitsOfPart) -> Explanation:
+def _by_words(
+    decoder: WordDecoder, text: str, analysis: str, limits: SentenceConstraints
+) -> Explanation:
     characters, score, visited, bonuses = decoder.best_states(text, **limits)
     visible = _visible(text)
     actions = [state.action for state in visited]

@@ -22,7 +22,7 @@ from spacy_structreg.estimators.model_ensemble import (
     WordsT,
     part,
 )
-from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
+from spacy_structreg.estimators.raw_text import JointPredictor, SegmentPredictor
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -83,8 +83,8 @@ class Guided(
 
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoderT]:
         chain_tables = self._characters._decoders().tables
-        chain: Any = self._characters._known_spec()
-        words: Any = self.words._known_spec()
+        chain: Any = self._characters._fitted_spec()
+        words: Any = self.words._fitted_spec()
         further = self._further_guides()
 
         def new_decoder(tables: list[Any]) -> WordDecoderT:
@@ -148,7 +148,7 @@ class GuidedJointTaggerSettings(GuidedSettings):
 
 
 class GuidedJointTagger(
-    TaggerOfText[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
+    JointPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
 ):
     """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
 

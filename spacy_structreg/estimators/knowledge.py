@@ -114,7 +114,7 @@ def _statistics(
     from spacy_structreg.tasks.knowledge.ngram_files import read_ngrams
     from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 
-    view = atoms.view()
+    view = atoms.normalization()
     source = StatisticsSource.of(count_ngrams(texts, view=view, n_threads=n_threads), information)
     for path in counts:
         source = source.joined(StatisticsSource.of(read_ngrams(path, view), information))

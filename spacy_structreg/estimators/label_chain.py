@@ -66,7 +66,7 @@ class SequenceFeatures(Protocol):
     @property
     def lists(self) -> tuple[str, ...]: ...
 
-    def see(
+    def extract(
         self, items: Sequence[Any], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]: ...
 
@@ -97,7 +97,7 @@ class SequenceDecoder:
 
     def label(self, items: Sequence[Any], given: Given | None = None) -> list[str]:
         """The best labels, in BIO if there is a scheme; given: see `Labeler.predict`."""
-        seen = self._spec.see(items)
+        seen = self._spec.extract(items)
         if given is None:
             return self._spec.decode(self._decoder.label(*seen))
         given = _checked_labels(given, len(items))
@@ -114,12 +114,12 @@ class SequenceDecoder:
 
     def nbest(self, items: Sequence[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labelings with their scores, best first."""
-        paths = self._decoder.nbest(*self._spec.see(items), n)
+        paths = self._decoder.nbest(*self._spec.extract(items), n)
         return [(score, self._spec.decode(path)) for score, path in paths]
 
     def marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
         """The probability of each label of the chain at each position."""
-        return self._decoder.marginals(*self._spec.see(items))
+        return self._decoder.marginals(*self._spec.extract(items))
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
@@ -128,7 +128,7 @@ class SequenceDecoder:
         from spacy_structreg.models.explanation import Explanation, shown
 
         spec = self._spec
-        symbols, lists = spec.see(items)
+        symbols, lists = spec.extract(items)
         if not items:
             return Explanation("", "", 0.0, ())
         ((score, best),) = self._decoder.nbest(symbols, lists, 1)
@@ -229,7 +229,7 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
                 f"the label {error.args[0]!r:.60} does not occur in the corpus that the labels "
                 "were read from"
             ) from error
-        symbols, lists = self.see(items)
+        symbols, lists = self.extract(items)
         return self.features.compile(symbols, np.array(numbers, np.uint16), learner, lists)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -238,12 +238,12 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
 
     def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
         """A sequence of unknown labels, which counts in the regularizer of feature noising."""
-        symbols, lists = self.see(items)
+        symbols, lists = self.extract(items)
         return self.features.compile(symbols, len(items), learner, lists)
 
-    def see(self, items: Sequence[Any]) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
+    def extract(self, items: Sequence[Any]) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
         """The streams and lists of a sequence."""
-        return self.seen.see(items, self.features.reach)
+        return self.seen.extract(items, self.features.reach)
 
     def decode(self, path: NDArray[np.uint16]) -> list[str]:
         """The labels of a path, in BIO if there is a scheme."""

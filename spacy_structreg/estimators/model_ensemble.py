@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.estimators.raw_text import FinderT, RawTextPredictor, TextEstimator
+from spacy_structreg.estimators.raw_text import RawTextPredictor, TextDecoderT, TextEstimator
 from spacy_structreg.estimators.segmentation.character_segmenter import DEFAULT_LEARNING_OF_MANY
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays, State, field
@@ -96,7 +96,9 @@ def _of_all(name: str) -> Any:
     return property(lambda ensemble: getattr(ensemble.words, name), change)
 
 
-class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, CharactersT, WordsT]):
+class ModelEnsemble(
+    StoredModel, RawTextPredictor[TextDecoderT], Generic[TextDecoderT, CharactersT, WordsT]
+):
     """A model of words and others, trained apart and asked together.
 
     PARTS: the classes of the models by the settings and attributes that they are, in the order in
@@ -134,9 +136,9 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
         self.sentences = self.words.sentences
         self.typed_runs = self.words.typed_runs
         self.whole_runs = self.words.whole_runs
-        self._pool: tuple[list[Any], DecoderPool[FinderT]] | None = None
+        self._pool: tuple[list[Any], DecoderPool[TextDecoderT]] | None = None
         # Those of the file that all models come from.
-        self._loaded: DecoderPool[FinderT] | None = None
+        self._loaded: DecoderPool[TextDecoderT] | None = None
 
     def _default(self, name: str) -> Any:
         """Hook: a model of the default settings."""
@@ -353,13 +355,13 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
     def _score(
         self,
         gold: list[Any],
-        decoders: DecoderPool[FinderT],
+        decoders: DecoderPool[TextDecoderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Any:
         """Hook: the scores of what decoders predict for checked gold sentences."""
 
-    def _decoders(self) -> DecoderPool[FinderT]:
+    def _decoders(self) -> DecoderPool[TextDecoderT]:
         if self._source is not None:
             self._check_source()
         known: list[Any] = [getattr(self, name)._decoders() for name in self.PARTS]
@@ -369,7 +371,7 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
         return self._pool[1]
 
     @abstractmethod
-    def _new_pool(self, weight: float) -> DecoderPool[FinderT]:
+    def _new_pool(self, weight: float) -> DecoderPool[TextDecoderT]:
         """Hook: decoders of all models as they are now, with this weight of characters."""
 
     def _tuned(self) -> dict[str, float]:

@@ -81,7 +81,7 @@ Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 class Limits(TypedDict):
-    """Constraints of texts by listed words and spans; see `WordFinder`."""
+    """Constraints of texts by listed words and spans; see `TextDecoder`."""
 
     listed: list[NDArray[np.int32]] | None
     listed_tags: Sequence[str]
@@ -89,7 +89,7 @@ class Limits(TypedDict):
     fixed: list[NDArray[np.uint8]] | None
 
 
-class LimitsOfPart(TypedDict):
+class SentenceConstraints(TypedDict):
     """The same of one text, or of a sentence of it."""
 
     listed: NDArray[np.int32] | None
@@ -119,7 +119,7 @@ class TextAnalysis(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-class WordFinder(Decoder, Protocol):
+class TextDecoder(Decoder, Protocol):
     """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
 
     def prefer(self, words: CompiledWords | None) -> bool: ...
@@ -159,14 +159,14 @@ class WordFinder(Decoder, Protocol):
     ) -> NDArray[np.float64]: ...
 
     def nbest(
-        self, text: str, k: int, **limits: Unpack[LimitsOfPart]
+        self, text: str, k: int, **limits: Unpack[SentenceConstraints]
     ) -> list[tuple[float, list[Any]]]: ...
 
 
-FinderT = TypeVar("FinderT", bound=WordFinder)
+TextDecoderT = TypeVar("TextDecoderT", bound=TextDecoder)
 
 
-class RawTextPredictor(ABC, Generic[FinderT]):
+class RawTextPredictor(ABC, Generic[TextDecoderT]):
     """Finds words in raw text.
 
     sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
@@ -187,7 +187,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         return TypedRuns(self.whole_runs) if self.typed_runs else None
 
     @abstractmethod
-    def _decoders(self) -> DecoderPool[FinderT]:
+    def _decoders(self) -> DecoderPool[TextDecoderT]:
         """Decoders of the weights as they are now. Raises ValueError if there are none."""
 
     def predict(
@@ -283,7 +283,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         words = compiled(user_words)
 
         def decode(
-            decoder: FinderT, portion: list[str]
+            decoder: TextDecoderT, portion: list[str]
         ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
             return [self._spans(decoder, portion, words)]
 
@@ -310,18 +310,19 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     def _of_sentences(
         self,
         texts: Iterable[str],
-        asked: Callable[[FinderT], Callable[..., NDArray[np.float64]]],
+        asked: Callable[[TextDecoderT], Callable[..., NDArray[np.float64]]],
         n_threads: int,
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
         """Ask decoders of the sentences of each text, without white space."""
 
         def decode(
-            decoder: FinderT, portion: list[str]
+            decoder: TextDecoderT, portion: list[str]
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
             prefer(decoder, None)
             ask = asked(decoder)
             return [
-                [(each, ask(each, said)) for each, said in self._squeezed(text)] for text in portion
+                [(each, ask(each, said)) for each, said in self._without_spaces(text)]
+                for text in portion
             ]
 
         return stream_texts(texts, self._decoders(), decode, n_threads)
@@ -384,7 +385,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             lists.append((words.lexicon, str))
             script = next(atoms_of(self)).script
             if script is not None:
-                lists.append((words.seen_by(script).lexicon, script.see))
+                lists.append((words.normalized_by(script).lexicon, script.normalize))
         if n < 1:
             raise ValueError(f"at least one analysis must be asked for, not {n}")
         nbest = cache(lambda word: self._nbest_of(word, n, None, ()))
@@ -395,7 +396,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             found += (SearchWord(*each, text[slice(*each)]) for each in [(start, end), *bounds])
         return sorted(found)
 
-    def _squeezed(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
+    def _without_spaces(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
         """Yield the sentences of a text without white space, and what is said of their places."""
         (ends,), limits = self._parts([text], None)
         kept = np.array([not character.isspace() for character in text], dtype=bool)
@@ -422,7 +423,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def _segment(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
@@ -433,7 +434,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def _spans(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
@@ -444,7 +445,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def _analyze(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
@@ -456,7 +457,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def _found(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         sentences: list[list[int]],
         ends: list[list[int]],
@@ -576,7 +577,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         if not words:
             return words
         self.check_tags(words)
-        return words.seen_by(next(atoms_of(self)).script)
+        return words.normalized_by(next(atoms_of(self)).script)
 
     def check_tags(self, words: CompiledWords) -> None:
         """Raise ValueError if words are listed with tags that the model does not know.
@@ -650,7 +651,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         return sentence_ends(text, wrapped=self.sentences == "wrapped")
 
 
-class SegmentPredictor(RawTextPredictor[FinderT]):
+class SegmentPredictor(RawTextPredictor[TextDecoderT]):
     """Finds words, and nothing else."""
 
     def nbest(
@@ -672,7 +673,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
     def _score(
         self,
         gold: Sequence[SegmentedGold],
-        decoders: DecoderPool[FinderT],
+        decoders: DecoderPool[TextDecoderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
@@ -683,7 +684,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         return score_segmentation(squeezed, predicted, vocabulary)
 
 
-class TaggedPredictor(RawTextPredictor[FinderT]):
+class TaggedPredictor(RawTextPredictor[TextDecoderT]):
     """Finds words and their tags."""
 
     def predict_tagged(
@@ -739,7 +740,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
 
     def _tag(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
@@ -750,7 +751,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
 
     def _found(
         self,
-        decoder: FinderT,
+        decoder: TextDecoderT,
         texts: list[str],
         sentences: list[list[int]],
         ends: list[list[int]],
@@ -764,13 +765,13 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         ]
 
 
-class TaggerOfText(TaggedPredictor[FinderT]):
+class JointPredictor(TaggedPredictor[TextDecoderT]):
     """Finds words and their tags, and is scored by both."""
 
     def _score(
         self,
         gold: Sequence[TaggedGold],
-        decoders: DecoderPool[FinderT],
+        decoders: DecoderPool[TextDecoderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
@@ -782,7 +783,7 @@ class TaggerOfText(TaggedPredictor[FinderT]):
         return score_joint(squeezed, predicted, vocabulary)
 
 
-class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT]):
+class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[TextDecoderT]):
     """An estimator that finds words in raw text; it has the setting `sentences`."""
 
     SCHEMA: ClassVar[TextSchema[Any]]
@@ -790,7 +791,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
     @property
     def can_adapt(self) -> bool:
         """True if it has been trained with statistics of raw text, so that it has `adapt`."""
-        return self.is_trained and has_statistics(getattr(self._known_spec(), "atoms", None))
+        return self.is_trained and has_statistics(getattr(self._fitted_spec(), "atoms", None))
 
     def adapt(
         self,
@@ -814,7 +815,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         that are no counts of characters as the model sees them.
         """
         tables = self._decoders().tables
-        spec: Any = self._known_spec()
+        spec: Any = self._fitted_spec()
         if not self.can_adapt:
             raise ValueError(
                 f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
@@ -823,14 +824,14 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
         model = self._with_weights(tables)
         model._spec = replace(spec, atoms=atoms)
-        model._take(model._decoders().tables)
+        model._set_weights(model._decoders().tables)
         return model
 
     def _with_weights(self, tables: list[TrainedRows]) -> Self:
         """A model of its own with these weights of this one."""
         model = self.untrained()
-        model._spec = self._known_spec()
-        model._take(tables)
+        model._spec = self._fitted_spec()
+        model._set_weights(tables)
         if self._source is not None and self._source.is_mapped:
             model._copy_to_memory()
         model.corpus_checksum = self.corpus_checksum
@@ -874,7 +875,9 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return cast("GoldT", self.SCHEMA.with_words(example, masked))
 
 
-class BaseSegmenter(SegmentPredictor[FinderT], TextEstimator[SegmentedGold, FinderT, Scores]):
+class BaseSegmenter(
+    SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT, Scores]
+):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
@@ -882,7 +885,9 @@ class BaseSegmenter(SegmentPredictor[FinderT], TextEstimator[SegmentedGold, Find
     PRIMARY = "seg_f"
 
 
-class BaseJointTagger(TaggerOfText[FinderT], TextEstimator[TaggedGold, FinderT, Scores]):
+class BaseJointTagger(
+    JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT, Scores]
+):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
@@ -890,7 +895,7 @@ class BaseJointTagger(TaggerOfText[FinderT], TextEstimator[TaggedGold, FinderT, 
     PRIMARY = "joint_f"
 
 
-def prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
+def prefer(decoder: TextDecoder, words: CompiledWords | None) -> None:
     """Let the words of mode ``prefer`` join the lexicon of the model.
 
     Raises ValueError if there are any, and it has none.
@@ -903,7 +908,7 @@ def prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
         )
 
 
-def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
+def _of_part(limits: Limits, start: int, end: int) -> SentenceConstraints:
     """Constraints of a part of the only text, beyond which no place goes."""
     listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
     shift = np.array([start, start, 0], dtype=np.int32)
@@ -911,7 +916,7 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     def within(places: NDArray[np.int32]) -> slice:
         return slice(*np.searchsorted(places[:, 0], [start, end]).tolist())
 
-    part: LimitsOfPart = {
+    part: SentenceConstraints = {
         "listed": None,
         "listed_tags": limits["listed_tags"],
         "bonuses": None,
@@ -995,8 +1000,8 @@ def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.boo
 
 def stream_texts(
     texts: Iterable[str],
-    decoders: DecoderPool[FinderT],
-    decode: Callable[[FinderT, list[str]], list[OutputT]],
+    decoders: DecoderPool[TextDecoderT],
+    decode: Callable[[TextDecoderT, list[str]], list[OutputT]],
     n_threads: int,
 ) -> Iterator[OutputT]:
     """Yield the output for each text of a stream, in bounded memory; threads decode side by side.

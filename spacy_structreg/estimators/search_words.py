@@ -39,8 +39,8 @@ def atoms_of(model: Any) -> Iterator[CharacterAtoms]:
     for name in ("characters", "words"):
         if (part := getattr(model, name, None)) is not None:
             yield from atoms_of(part)
-    if hasattr(model, "_known_spec"):
-        spec = model._known_spec()
+    if hasattr(model, "_fitted_spec"):
+        spec = model._fitted_spec()
         yield spec.atoms if hasattr(spec, "atoms") else spec.system.characters
 
 

@@ -56,9 +56,9 @@ from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.tagging import (
-    NEEDS_CATEGORIES,
-    NEEDS_CLASSES,
+    CATEGORY_ATOMS,
     OTHER_WORDS,
+    TAG_SET_ATOMS,
     TAGGING_ATOMS,
     TAGGING_EVENTS,
     TagDecoder,
@@ -235,7 +235,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
             return pool
         wide = self._wide
         if wide is None or wide[0] is not pool or wide[1] != beam:
-            spec: Any = replace(self._known_spec(), decode_beam=beam)  # type: ignore[type-var]
+            spec: Any = replace(self._fitted_spec(), decode_beam=beam)  # type: ignore[type-var]
             wide = self._wide = (pool, beam, DecoderPool(pool.tables, spec.new_decoder))
         return wide[2]
 
@@ -328,9 +328,9 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
                     for code, tags in of_character.items()
                 },
             )
-            if names & NEEDS_CATEGORIES
+            if names & CATEGORY_ATOMS
             else None,
-            TagSets.from_mapping(len(labels) or 1, classes) if names & NEEDS_CLASSES else None,
+            TagSets.from_mapping(len(labels) or 1, classes) if names & TAG_SET_ATOMS else None,
             self._dictionary_of(of_word, number),
             known=known,
             guide=guide,
@@ -471,7 +471,7 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
-    def obstacle(self, example: TaggedGold) -> str | None:
+    def unreachable_reason(self, example: TaggedGold) -> str | None:
         if self.dictionary is None or isinstance(example, PartialSentence):
             return None
         for word, tag in example:

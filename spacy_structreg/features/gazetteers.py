@@ -115,10 +115,10 @@ class Gazetteers:
                 lists[self.names[number]].append(phrase)
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
-    def seen_by(self, see: Callable[[str], str]) -> Gazetteers:
+    def normalized_by(self, normalize: Callable[[str], str]) -> Gazetteers:
         """Return the gazetteers with their phrases normalized by a function."""
         plain = self.as_dict()
-        lists = {name: list(map(see, phrases)) for name, phrases in plain["lists"].items()}
+        lists = {name: list(map(normalize, phrases)) for name, phrases in plain["lists"].items()}
         return Gazetteers(lists, lower=self.lower, characters=self.characters)
 
     def __eq__(self, other: object) -> bool:

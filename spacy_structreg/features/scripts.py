@@ -73,7 +73,7 @@ class Script:
         """Normalized code points, uint32 of shape (n,); characters from n on stay as they are."""
         return self._tables[half_width]
 
-    def see(self, text: str) -> str:
+    def normalize(self, text: str) -> str:
         """Normalize a text, except for full-width forms; the length stays."""
         return text.translate(self._looks)
 
@@ -83,7 +83,7 @@ class Script:
         return {"script": self.pairs.astype(np.uint64)}
 
 
-def view_table(half_width: bool, script: Script | None) -> NDArray[np.uint32]:
+def normalization_table(half_width: bool, script: Script | None) -> NDArray[np.uint32]:
     """Return the normalized code points, uint32 of shape (n,); empty for the identity.
 
     half_width: whether full-width forms of ASCII look like ASCII.

@@ -264,7 +264,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             model = self.untrained()
             model._spec = spec
             model.word_counts = word_counts
-            model._take(tables)
+            model._set_weights(tables)
             model.corpus_checksum = checksum
             on_better(model)
 
@@ -288,7 +288,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         with self._lock:
             self._spec = spec
             self.word_counts = word_counts
-            self._take(tables)
+            self._set_weights(tables)
             self._trainer = None
             self._rng = TrainingRng(self.seed)
             self.history = history
@@ -390,7 +390,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self, spec: ModelSpec[GoldT, DecoderT], examples: Sequence[GoldT]
     ) -> list[Compiled]:
         """Compile examples for the running training, and count features if none were counted."""
-        learner = self._running().learner
+        learner = self._active_trainer().learner
         spec.check_memory(learner, lambda other: _compile(spec, examples, other))
         compiled = _compile(spec, examples, learner)
         try:
@@ -408,7 +408,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         Raises ValueError if a sentence was compiled for another training.
         """
         with self._lock:
-            trainer = self._running()
+            trainer = self._active_trainer()
             if not self.owns(sentences):
                 raise ValueError(
                     "a sentence was compiled for another training; compile it again after fit"
@@ -423,7 +423,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             # Before anything can fail: weights may have changed even then.
             self._outdated = True
             try:
-                wrong = self._rng.epoch(self._known_spec(), trainer, sentences)
+                wrong = self._rng.epoch(self._fitted_spec(), trainer, sentences)
             except ValueError:
                 # The weights are good for nothing then; those before the training are.
                 self._trainer = None
@@ -500,7 +500,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self._copy_to_memory()
                 trained = self._decoders()
             corrector = corrector_from_trained(trained.tables, self.learning)
-            trainer = CorrectionTrainer(self._known_spec().new_correction_trainer(corrector))
+            trainer = CorrectionTrainer(self._fitted_spec().new_correction_trainer(corrector))
             self._correcting = (trained, trainer)
         return self._correcting[1]
 
@@ -509,7 +509,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         for sentence in map(self.SCHEMA.checked, sample):
             # Not all that is found can be learned: tags of listed words, for one, may be unknown.
             with suppress(ValueError):
-                compiled += _compile(self._known_spec(), self._examples(sentence), learner)
+                compiled += _compile(self._fitted_spec(), self._examples(sentence), learner)
         return compiled
 
     def _change(
@@ -518,7 +518,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """Let a trainer correct sentences, and predict by its weights; for `corrected`."""
         reasons = {}
         compiled = []
-        spec = self._known_spec()
+        spec = self._fitted_spec()
         for number, sentence in enumerate(gold):
             examples = self._examples(sentence)
             try:
@@ -526,24 +526,24 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             except ValueError as error:
                 reasons[number] = str(error)
                 continue
-            for reason in filter(None, map(spec.obstacle, examples)):
+            for reason in filter(None, map(spec.unreachable_reason, examples)):
                 reasons.setdefault(number, reason)
         n_steps = trainer.correct(compiled)
         if n_steps:
             tables = trainer.learner.corrected(self._decoders().tables)
-            self._correcting = (self._take(tables), trainer)
+            self._correcting = (self._set_weights(tables), trainer)
             self._trainer = None
             self.corpus_checksum = None
         return reasons, n_steps
 
-    def _running(self) -> Trainer:
+    def _active_trainer(self) -> Trainer:
         """The running training; one that goes on from the trained weights, or from nothing."""
 
         from spacy_structreg.learn.learner_factory import learner_from_trained
 
         if self._trainer is None:
             self._check_not_frozen("trained further")
-            spec = self._known_spec()
+            spec = self._fitted_spec()
             self._trainer = spec.new_trainer(
                 spec.new_learner(self.learning)
                 if self._trained is None
@@ -551,7 +551,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             )
         return self._trainer
 
-    def _known_spec(self) -> ModelSpec[GoldT, DecoderT]:
+    def _fitted_spec(self) -> ModelSpec[GoldT, DecoderT]:
         if self._spec is None:
             raise ValueError(f"the {self.NOUN} knows no labels; call fit, or prepare")
         return self._spec
@@ -594,11 +594,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 )
             if self._trained is not None and not self._outdated:
                 return self._trained
-            return self._take(self._running().learner.average())
+            return self._set_weights(self._active_trainer().learner.average())
 
-    def _take(self, tables: list[TrainedRows]) -> DecoderPool[DecoderT]:
+    def _set_weights(self, tables: list[TrainedRows]) -> DecoderPool[DecoderT]:
         """Predict by these weights from now on."""
-        self._trained = DecoderPool(tables, self._known_spec().new_decoder)
+        self._trained = DecoderPool(tables, self._fitted_spec().new_decoder)
         self._source = None
         self._outdated = False
         return self._trained
@@ -615,8 +615,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             tables = self._decoders().tables
             self._check_not_frozen("frozen again")
             frozen = self.untrained()
-            frozen._spec = self._known_spec().frozen(bits, prune)
-            frozen._take([frozen_rows(table, bits, prune) for table in tables])
+            frozen._spec = self._fitted_spec().frozen(bits, prune)
+            frozen._set_weights([frozen_rows(table, bits, prune) for table in tables])
             frozen.word_counts = self.word_counts
             frozen.corpus_checksum = self.corpus_checksum
         return frozen
@@ -645,13 +645,13 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         weights = [model._decoders().tables for model in models]
         for model in models:
             model._check_not_frozen("averaged")
-        specs = [model._known_spec() for model in models]
+        specs = [model._fitted_spec() for model in models]
         entries, arrays = specs[0].contents()
         for spec in specs[1:]:
-            _hold_to(entries, arrays, spec)
+            _check_same_contents(entries, arrays, spec)
         averaged = models[0].untrained()
         averaged._spec = specs[0]
-        averaged._take(_mean_of(weights, mean, averaged.learning))
+        averaged._set_weights(_mean_of(weights, mean, averaged.learning))
         checksums = {model.corpus_checksum for model in models}
         averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
@@ -672,7 +672,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             running["generators"] = self._rng.state()
         else:
             raise ValueError("no training is running whose state could be saved")
-        spec = self._known_spec()
+        spec = self._fitted_spec()
         if state == "training":
             kept = nested(_KEPT, spec.training_state(self._trainer))
         entries, arrays = spec.contents()
@@ -701,7 +701,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         rows = list(zip(spec.widths, tables, strict=True))
         if state != "training":
             kind = FrozenRows if state == "frozen" else TrainedRows
-            self._take([kind(width, table) for width, table in rows])
+            self._set_weights([kind(width, table) for width, table in rows])
             with self._decoders().borrow():
                 pass  # A decoder checks that rows and features fit, before the first text.
         else:
@@ -745,7 +745,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 )
                 for table in self._trained.tables
             ]
-            self._trained = DecoderPool(tables, self._known_spec().new_decoder)
+            self._trained = DecoderPool(tables, self._fitted_spec().new_decoder)
 
     @property
     def _is_as_loaded(self) -> bool:
@@ -829,7 +829,9 @@ def _mean_of(
     ]
 
 
-def _hold_to(entries: dict[str, Any], arrays: Arrays, spec: ModelSpec[Any, Any]) -> None:
+def _check_same_contents(
+    entries: dict[str, Any], arrays: Arrays, spec: ModelSpec[Any, Any]
+) -> None:
     """Raise ValueError if a spec holds other contents than these."""
     others, other_arrays = spec.contents()
     for name in sorted(entries.keys() | others.keys()):

@@ -84,7 +84,7 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
         Raises ValueError if the gold output is none that the labels can express.
         """
 
-    def obstacle(self, example: GoldT) -> str | None:
+    def unreachable_reason(self, example: GoldT) -> str | None:
         """Say why no weights whatever let decoders find a gold example, where that is known."""
         return None
 

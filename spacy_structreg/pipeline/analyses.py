@@ -159,7 +159,7 @@ class AnalysisSettings(AlternativeSettings):
     )
 
 
-class KeepsAnalyses:
+class AnalysesMixin:
     """The part of a tokenizer or component that keeps alternatives and confidence on Docs.
 
     MARGINS: the kinds of decisions that it has margins of, of `KINDS`. ALTERNATIVES: what it

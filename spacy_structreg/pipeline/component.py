@@ -32,8 +32,8 @@ from spacy_structreg.learn.setting_fields import (
     setting,
 )
 from spacy_structreg.pipeline.analyses import (
+    AnalysesMixin,
     AnalysisSettings,
-    KeepsAnalyses,
     calibrations_as_bytes,
     calibrations_of_bytes,
     load_calibrations,
@@ -101,7 +101,7 @@ class TokenizerSettings(PipeSettings, AnalysisSettings):
     """Settings of any tokenizer."""
 
 
-class EstimatorPipe(HasSettings, KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
     A subclass defines the gold sentences of an Example (`gold`), predicts (`_predict`) and writes

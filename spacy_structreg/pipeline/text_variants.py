@@ -119,7 +119,7 @@ def create_text_variants(
             if "half_width" in drawn:
                 words = _other_widths(words, _unknown(doc))
             if script is not None and "traditional" in drawn:
-                words = list(map(script.see, words))
+                words = list(map(script.normalize, words))
         changed = bool(gone) or words != [token.text for token in doc]
         if keep or not changed:
             yield example

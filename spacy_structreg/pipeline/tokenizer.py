@@ -32,7 +32,7 @@ from spacy_structreg.estimators.tree_queries import heads_of_all
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.analyses import (
-    KeepsAnalyses,
+    AnalysesMixin,
     VisibleText,
     calibrations_as_bytes,
     calibrations_of_bytes,
@@ -92,7 +92,7 @@ _IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_
 ModelT = TypeVar("ModelT", bound=TokenizerModel)
 
 
-class ModelTokenizer(HasSettings, KeepsAnalyses, ABC, Generic[ModelT]):
+class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.

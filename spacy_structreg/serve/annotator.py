@@ -14,15 +14,15 @@ from spacy.language import Language
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import fill_of
-from spacy_structreg.pipeline.analyses import KeepsAnalyses
+from spacy_structreg.pipeline.analyses import AnalysesMixin
 from spacy_structreg.pipeline.explained_pipeline import (
     explain_text,
     explaining_part,
     explaining_parts,
 )
-from spacy_structreg.pipeline.forgetting import Forgetting
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 from spacy_structreg.pipeline.tokenizer import UserWords
+from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
 from spacy_structreg.serve.errors import as_request_faults
@@ -59,8 +59,8 @@ class Annotator:
     def __init__(self, nlp: Language) -> None:
         self.nlp = nlp
         self._constituents = constituents_key(nlp)
-        self._forgetting = Forgetting(nlp, MOST_WORDS)
-        self._keeping = [part for _, part in parts_of(nlp) if isinstance(part, KeepsAnalyses)]
+        self._vocab_limit = VocabLimit(nlp, MOST_WORDS)
+        self._keeping = [part for _, part in parts_of(nlp) if isinstance(part, AnalysesMixin)]
 
     # What there is
 
@@ -158,7 +158,7 @@ class Annotator:
     @contextmanager
     def _with_options(self, options: AnnotateOptions) -> Iterator[None]:
         """Let the pipeline keep what is wanted, and use the words of a request."""
-        self._forgetting.forget()
+        self._vocab_limit.forget()
         with ExitStack() as stack:
             if options.user_words:
                 with as_request_faults():

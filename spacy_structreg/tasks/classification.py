@@ -75,10 +75,10 @@ class WordBag:
             found = {name: value / length for name, value in found.items()}
         return {INTERCEPT: 1.0, **found}
 
-    def see(
+    def extract(
         self, items: Sequence[Sequence[str]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """Compute the features of texts, each the words of one position, as `TokenFeatures.see`.
+        """Extract features of texts, each the words of one position, as `TokenFeatures.extract`.
 
         A key is the MurmurHash64A of a name. Raises ValueError for words that UTF-8 cannot encode.
         """
@@ -86,7 +86,7 @@ class WordBag:
         return symbols, (feature_list(map(self.features, items)),)
 
     def named_lists(self, items: Sequence[Sequence[str]]) -> list[list[list[tuple[str, str, str]]]]:
-        """Return the named features that `see` hashes, as `TokenFeatures.named_lists`."""
+        """Return the named features that `extract` hashes, as `TokenFeatures.named_lists`."""
         return [
             [
                 [

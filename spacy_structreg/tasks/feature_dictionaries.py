@@ -115,10 +115,10 @@ class DictionaryFeatures:
         self.atoms: dict[str, int] = {}
         self.lists = (LABEL, EDGE) if self.edges else (LABEL,)
 
-    def see(
+    def extract(
         self, items: Sequence[Mapping[str, object] | Iterable[str]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """The features of a sequence; as `TokenFeatures.see`.
+        """The features of a sequence; as `TokenFeatures.extract`.
 
         items: the features of each position. A key is the MurmurHash64A of a name. Values are None
         if all of the sequence are 1. Raises ValueError as `flatten_features`, and for names that
@@ -143,7 +143,7 @@ class DictionaryFeatures:
     def named_lists(
         self, items: Sequence[Mapping[str, object] | Iterable[str]]
     ) -> list[list[list[tuple[str, str, str]]]]:
-        """Return the named features that `see` hashes, as `TokenFeatures.named_lists`."""
+        """Return the named features that `extract` hashes, as `TokenFeatures.named_lists`."""
         return [
             [
                 [

@@ -309,7 +309,7 @@ cdef class TaggedWordBuffer(BufferOwner):
                 self.bounds[n_words] = <int32_t> total
         if words.n_seen:
             for i in range(total):
-                self.text[i] = words.see(self.text[i])
+                self.text[i] = words.normalize(self.text[i])
         return n_words
 
     def __reduce__(self):

@@ -76,7 +76,7 @@ cdef class WordAtoms:
     cdef const uint32_t* _lower
     cdef const uint8_t* _kinds
 
-    cdef uint32_t see(self, uint32_t character) noexcept nogil
+    cdef uint32_t normalize(self, uint32_t character) noexcept nogil
     cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
     cdef void fill(
         self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields

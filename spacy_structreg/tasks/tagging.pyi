@@ -15,8 +15,8 @@ from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
-NEEDS_CATEGORIES: frozenset[str]
-NEEDS_CLASSES: frozenset[str]
+CATEGORY_ATOMS: frozenset[str]
+TAG_SET_ATOMS: frozenset[str]
 NEEDS_WORD_CLASSES: frozenset[str]
 NEEDS_GUIDE: frozenset[str]
 OTHER_WORDS: int

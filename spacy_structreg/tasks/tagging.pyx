@@ -50,7 +50,7 @@ from spacy_structreg.features.character_classes import (
     WHITE_SPACE,
     property_table,
 )
-from spacy_structreg.features.scripts import view_table
+from spacy_structreg.features.scripts import normalization_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
@@ -130,7 +130,7 @@ TAGGING_ATOMS = (*_ATOMS, *_MANY, "t-1", "t-2")
 TAGGING_EVENTS = ("tag",)
 """The names of the events on which they fire."""
 
-NEEDS_CATEGORIES = frozenset(
+CATEGORY_ATOMS = frozenset(
     [name for name in TAGGING_ATOMS if name.startswith("cat")]
 )
 """Atoms of character categories."""
@@ -138,7 +138,7 @@ NEEDS_CATEGORIES = frozenset(
 NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guide")])
 """Atoms of the tags of a guide."""
 
-NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
+TAG_SET_ATOMS = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """Atoms of the tag sets of words."""
 
 OTHER_WORDS = 0
@@ -289,7 +289,7 @@ cdef class WordAtoms:
         if known is not None:
             self._lexicon = known.lexicon
             self._listed_tags = known.tags
-        self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
+        self._tables = (normalization_table(half_width, script), lower_case_table(), shape_table())
         seen, lower, kinds = self._tables
         self.n_seen = len(seen)
         self._seen_as = &seen[0] if self.n_seen else NULL
@@ -302,7 +302,7 @@ cdef class WordAtoms:
             self.known,
         )
 
-    cdef uint32_t see(self, uint32_t character) noexcept nogil:
+    cdef uint32_t normalize(self, uint32_t character) noexcept nogil:
         """Return the normalized character."""
         return self._seen_as[character] if character < self.n_seen else character
 
@@ -419,7 +419,7 @@ cdef class WordAtoms:
         if word:
             PyUnicode_AsUCS4(word, <Py_UCS4*> &seen[0], len(word), 0)
         for i in range(len(word)):
-            seen[i] = self.see(seen[i])
+            seen[i] = self.normalize(seen[i])
         return np.asarray(seen)
 
 
@@ -448,9 +448,9 @@ cdef class TagTransitions(TransitionSystem):
         unknown = sorted(set(chosen) - set(TAGGING_ATOMS))
         if unknown:
             raise ValueError(f"unknown atom {unknown[0]!r}")
-        if words.categories is None and NEEDS_CATEGORIES & set(chosen):
+        if words.categories is None and CATEGORY_ATOMS & set(chosen):
             raise ValueError("atoms of character categories need the categories of characters")
-        if words.classes is None and NEEDS_CLASSES & set(chosen):
+        if words.classes is None and TAG_SET_ATOMS & set(chosen):
             raise ValueError("atoms of the tags of words need the tag dictionary of words")
         if words.word_classes is None and NEEDS_WORD_CLASSES & set(chosen):
             raise ValueError("atoms of word classes need the setting word_classes")
@@ -537,7 +537,7 @@ cdef class TagTransitions(TransitionSystem):
         for i in range(n + 1):
             self._guide_bounds[i] = bounds[i] - bounds[0]
         for i in range(bounds[n] - bounds[0]):
-            self._guide_text[i] = self.guide.system.words.see(text[bounds[0] + i])
+            self._guide_text[i] = self.guide.system.words.normalize(text[bounds[0] + i])
         self.guide.system.load(self._guide_text, self._guide_bounds, n, NULL)
         self.guide._decode(n, self._guide_tags)
         return self._guide_tags
@@ -887,7 +887,7 @@ cdef class TagDecoder(BufferOwner):
             self._counts[i] = <int32_t> (n_visible - before)
         if self.system.words.n_seen:
             for i in range(total):
-                self._text[i] = self.system.words.see(self._text[i])
+                self._text[i] = self.system.words.normalize(self._text[i])
         return n_words
 
     def tag(self, list sentences not None, allowed=None):

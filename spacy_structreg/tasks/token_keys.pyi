@@ -24,7 +24,7 @@ class TokenKeys:
     ) -> None: ...
     @property
     def arguments(self) -> tuple[object, ...]: ...
-    def see(
+    def extract(
         self,
         words: list[bytes],
         tokens: Sequence[Sequence[str]],

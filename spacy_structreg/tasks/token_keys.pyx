@@ -180,7 +180,7 @@ cdef class TokenKeys(BufferOwner):
     def __reduce__(self):
         return TokenKeys, self.arguments
 
-    def see(self, list words not None, tokens, list gazetteers, Py_ssize_t reach):
+    def extract(self, list words not None, tokens, list gazetteers, Py_ssize_t reach):
         """The streams of a sentence, and the keys of its lists.
 
         words: for each token the fields of its word, and then the values of its letter n-grams;

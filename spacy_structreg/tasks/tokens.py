@@ -169,7 +169,7 @@ class TokenFeatures:
         self._key_of = WordAtoms(half_width=False).key_of
         self._phrases = gazetteers
         if gazetteers is not None and script is not None:
-            self._phrases = gazetteers.seen_by(script.see)
+            self._phrases = gazetteers.normalized_by(script.normalize)
         parsed = parse_state_templates(
             templates, LABELING_EVENTS, self._atoms, LABELING_TABLES, without_atoms=[EDGE]
         )
@@ -236,7 +236,7 @@ class TokenFeatures:
             map(str, self.all_templates), self.columns, self.gazetteers, script, classes
         )
 
-    def see(
+    def extract(
         self, tokens: Sequence[Sequence[str]], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
         """The features of a sentence.
@@ -268,15 +268,15 @@ class TokenFeatures:
                 for i in self._columns:
                     if not isinstance(token[i], str):
                         raise self._fault(token)
-        return self._keys.see(words, tokens, found, reach)
+        return self._keys.extract(words, tokens, found, reach)
 
     def names(self, tokens: Sequence[Sequence[str]]) -> list[list[str]]:
         r"""The ``label`` features of each position in words: ``w-1=the|w0=cat``.
 
-        They are those that `see` gives keys to, for inspection and for other programs. In values,
-        ``\`` and ``|`` have a ``\`` before them; padding is ``\-``. Raises ValueError as `see`.
+        They are those that `extract` hashes, for inspection and for other programs. In values,
+        ``\`` and ``|`` have a ``\`` before them; padding is ``\-``. Raises ValueError as `extract`.
         """
-        self.see(tokens, 0)
+        self.extract(tokens, 0)
         words = self._seen([token[0] for token in tokens])
         tokens = [(word, *token[1:]) for word, token in zip(words, tokens, strict=True)]
         found = self._phrases.match(words) if self._phrases is not None else []
@@ -302,7 +302,7 @@ class TokenFeatures:
     def named_lists(
         self, tokens: Sequence[Sequence[str]]
     ) -> list[list[list[tuple[str, str, str]]]]:
-        """Return the named features that `see` hashes in `lists`, in their order, for explanations.
+        """Return the named features that `extract` hashes in `lists`, in order, for explanations.
 
         Of each list, and each position, a template, its value, and its knowledge source.
         """
@@ -393,7 +393,7 @@ class TokenFeatures:
 
     def _seen(self, words: list[str]) -> list[str]:
         """Words as templates see them."""
-        return words if self.script is None else list(map(self.script.see, words))
+        return words if self.script is None else list(map(self.script.normalize, words))
 
     @cached_property
     def _values_of_gazetteers(self) -> dict[str, bytes]:

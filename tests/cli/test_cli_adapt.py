@@ -43,7 +43,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]
 
 
 def source_of(tokenizer: Any) -> StatisticsSource:
-    (source,) = tokenizer.model._known_spec().atoms.sources
+    (source,) = tokenizer.model._fitted_spec().atoms.sources
     assert isinstance(source, StatisticsSource)
     return source
 

@@ -20,7 +20,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 RAW = ["这麒麟好", "那麒麟在", "看麒麟。有麒麟吃", "大麒麟书", "麒麟很多"]
 WORDS = [["红", "苹果", "好吃", "。"], ["他", "在", "图书馆", "看", "书"]]
-VIEW = CharacterAtoms(None, True).view()
+VIEW = CharacterAtoms(None, True).normalization()
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -47,7 +47,7 @@ def arrays(source: StatisticsSource) -> dict[str, list[int]]:
 
 
 def statistics(model: CharacterSegmenter) -> StatisticsSource:
-    (source,) = model._known_spec().atoms.sources
+    (source,) = model._fitted_spec().atoms.sources
     assert isinstance(source, StatisticsSource)
     return source
 

@@ -43,7 +43,7 @@ class Inline:
 
 
 def expected(texts: list[str], **settings: int) -> NgramTotals:
-    return count_ngrams(texts, view=ATOMS.view(), **settings)
+    return count_ngrams(texts, view=ATOMS.normalization(), **settings)
 
 
 def equal(one: NgramTotals, other: NgramTotals) -> bool:

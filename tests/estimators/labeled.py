@@ -71,9 +71,9 @@ class Oracle:
     """
 
     def __init__(self, model: ChainEstimator[Any, Any], given: Any) -> None:
-        spec: Any = model._known_spec()
+        spec: Any = model._fitted_spec()
         items = model._items(given)
-        symbols, lists = spec.see(items)
+        symbols, lists = spec.extract(items)
         sentence = Sentence(symbols, None, lists, len(items))
         reader = FeatureReader(spec.features, spec.graph, [sentence])
         reader.new_trainer = LogLinearTrainer
@@ -104,7 +104,7 @@ class Oracle:
 
 def objective_of(model: Labeler[Any], corpus: Iterable[Any], l2: float, l1: float) -> float:
     """What `LogLinear` settings say is minimized, at the weights of a model."""
-    spec: Any = model._known_spec()
+    spec: Any = model._fitted_spec()
     total = 0.0
     for sentence in corpus:
         items, labels = model._split(sentence)

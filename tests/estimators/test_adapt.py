@@ -37,7 +37,7 @@ def sentences_of(model: Any) -> list[Any]:
 
 
 def statistics(model: Any) -> StatisticsSource:
-    (source,) = model._known_spec().atoms.sources
+    (source,) = model._fitted_spec().atoms.sources
     assert isinstance(source, StatisticsSource)
     return source
 
@@ -85,7 +85,7 @@ def test_further_files_are_counted_with_it(tmp_path: Path) -> None:
 def test_they_are_off_by_default() -> None:
     plain = CharacterSegmenter(epochs=1).fit(WORDS)
     assert not plain.can_adapt
-    assert plain._known_spec().contents() == ({}, {})
+    assert plain._fitted_spec().contents() == ({}, {})
     for model in (plain, WordSegmenter(epochs=1).fit(WORDS)):
         with pytest.raises(ValueError, match="has no statistics of raw text"):
             model.adapt(RAW)

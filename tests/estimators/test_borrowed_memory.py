@@ -52,10 +52,10 @@ def tag_decoder() -> TagDecoder:
     [
         (text, "property_table", text.TextDecoder),
         (tagging, "property_table", tag_decoder),
-        (tagging, "view_table", WordAtoms),
+        (tagging, "normalization_table", WordAtoms),
         (tagging, "lower_case_table", WordAtoms),
         (tagging, "shape_table", WordAtoms),
-        (characters, "view_table", lambda: CharacterAtoms(None, True)),
+        (characters, "normalization_table", lambda: CharacterAtoms(None, True)),
         (characters, "type_table", lambda: CharacterAtoms("g10")),
     ],
 )
@@ -183,7 +183,7 @@ def test_words_may_be_added_while_they_are_tagged() -> None:
 
 def test_what_holds_pointers_is_not_made_anew() -> None:
     characters = CharacterSegmenter(epochs=1).fit(WORDS)
-    spec: Any = characters._known_spec()
+    spec: Any = characters._fitted_spec()
     tables = characters._decoders().tables
     chain = spec.new_decoder(tables).chain
     guide = spec.new_guide(tables)

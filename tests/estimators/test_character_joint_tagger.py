@@ -161,7 +161,7 @@ def test_gold_that_cannot_be_learned(gold, complaint: str) -> None:
 
 
 def test_it_guides_words_of_the_same_tags_only() -> None:
-    spec = TRAINED._known_spec()
+    spec = TRAINED._fitted_spec()
     tables = TRAINED._decoders().tables
     guide = spec.new_guide(tables, TRAINED.tags, weight=2.0, window=None)
     text = text_of(DEV[0])
@@ -176,7 +176,7 @@ def test_it_guides_words_of_the_same_tags_only() -> None:
         spec.new_guide(tables, TRAINED.tags[1:])
     six = CharacterJointTagger(epochs=1, scheme="six").fit(TRAIN[:20])
     with pytest.raises(ValueError, match="scheme 'bmes'"):
-        six._known_spec().new_guide(six._decoders().tables, six.tags)
+        six._fitted_spec().new_guide(six._decoders().tables, six.tags)
 
 
 def test_ud_chinese(data_folder: Path, tmp_path: Path) -> None:

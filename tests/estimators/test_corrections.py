@@ -246,7 +246,7 @@ def test_predictions_that_have_begun_are_by_the_old_weights(fitted: CharacterSeg
         model.correct([WRONG[0]])
         assert model.predict(text) == WRONG[0] != before
         again = CharacterSegmenter.from_bytes(fitted.to_bytes())
-        again._take(old.tables)
+        again._set_weights(old.tables)
         assert again.predict(text) == before
 
 

@@ -169,7 +169,7 @@ def test_rows_of_no_label() -> None:
 def test_pairs_of_no_label(kind: str) -> None:
     """The tag bigram has a row for each label, or one for all, and no other."""
     model: Any = KINDS[kind].from_bytes(file_of(kind))
-    number = model._known_spec().features.tag_bigram
+    number = model._fitted_spec().features.tag_bigram
 
     def change(_: object, arrays: dict[str, np.ndarray]) -> None:
         values = arrays[f"{number}.values"]

@@ -308,7 +308,7 @@ def test_a_model_of_two_features_by_hand() -> None:
     model = CharacterSegmenter(
         templates="c0 | t-1t0", types=None, epochs=2, learning=PLAIN, sentences="doc"
     ).fit([["大学", "生活"], ["学生", "活", "。"]])
-    spec: Any = model._known_spec()
+    spec: Any = model._fitted_spec()
     characters, pairs = (
         table if spec.features.tag_bigram == 1 else other
         for table, other in zip(

@@ -213,7 +213,7 @@ def suffixes(first: str, n: int) -> Iterator[str]:
 @given(text=SHORT, window=st.sampled_from([0.0, 0.5, 3.0, 20.0]))
 @quick_examples(15)
 def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, window: float) -> None:
-    spec: Any = characters._known_spec()
+    spec: Any = characters._fitted_spec()
     tables = characters._decoders().tables
     guide = spec.new_guide(tables, (), window=window)
     transitions = tables[spec.features.tag_bigram].weights(0).reshape(4, 4)
@@ -240,7 +240,7 @@ def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, win
 
 
 def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
-    spec: Any = characters._known_spec()
+    spec: Any = characters._fitted_spec()
     guide = spec.new_guide(characters._decoders().tables)
     assert [table.shape for table in guide.tables("")] == [(0, 4)] * 3
     # Without a window nothing is shut out.
@@ -262,7 +262,7 @@ def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
 def test_guides_that_cannot_be(
     characters: CharacterSegmenter, chosen: dict[str, float], complaint: str
 ) -> None:
-    spec: Any = characters._known_spec()
+    spec: Any = characters._fitted_spec()
     with pytest.raises(ValueError, match=complaint):
         spec.new_guide(characters._decoders().tables, (), **chosen)
     with pytest.raises(ValueError, match="no tags"):
@@ -270,7 +270,7 @@ def test_guides_that_cannot_be(
 
 
 def test_tags_that_share_labels(characters: CharacterSegmenter) -> None:
-    spec: Any = characters._known_spec()
+    spec: Any = characters._fitted_spec()
     guide = spec.new_guide(characters._decoders().tables)
     with pytest.raises(ValueError, match="share a label"):
         ChainGuide(guide.decoder, [*guide.labels, *guide.labels])

@@ -113,7 +113,7 @@ def test_labels_are_not_gone_through_for_each_sentence(
     make: Callable[..., Any], corpus: Callable[[list[str]], list[Any]], field: str
 ) -> None:
     model = make(epochs=1).fit(corpus(labels_of(5)))
-    spec = model._known_spec()
+    spec = model._fitted_spec()
     counted = replace(spec, **{field: Counted(spec.labels)})
     learner = spec.new_learner(model.learning)
     Counted.n_times = 0

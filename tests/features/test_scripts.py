@@ -17,10 +17,10 @@ from looped import looped
 from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table
 from spacy_structreg.features.scripts import (
     Script,
+    normalization_table,
     opencc_script,
     read_script,
     stored_script,
-    view_table,
 )
 
 CHARACTERS = st.integers(0, 0x10FFFF).filter(lambda code: not 0xD800 <= code <= 0xDFFF)
@@ -44,9 +44,9 @@ def test_a_view_maps_one_character_after_the_other(
     script = script_of(looks)
     codes += list(looks)[:10]
     text = "".join(map(chr, codes))
-    seen = script.see(text)
+    seen = script.normalize(text)
     assert [ord(character) for character in seen] == [looks.get(code, code) for code in codes]
-    table = view_table(half_width, script)
+    table = normalization_table(half_width, script)
     for code in codes:
         narrow = int(half_width_table()[code]) if half_width and code < TABLE_SIZE else code
         found = int(table[code]) if code < len(table) else code
@@ -57,8 +57,8 @@ def test_a_view_maps_one_character_after_the_other(
 
 
 def test_without_a_script_there_are_only_half_widths() -> None:
-    assert len(view_table(False, None)) == 0
-    assert view_table(True, None) is half_width_table()
+    assert len(normalization_table(False, None)) == 0
+    assert normalization_table(True, None) is half_width_table()
     assert read_script(None) is None
     assert stored_script(None, {}) is None
 
@@ -111,11 +111,11 @@ def test_longer_forms_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "opencc", SimpleNamespace(OpenCC=Converter))
     script: Any = read_script("simplified")
-    assert script.see("漢國A漢") == "汉國A汉"
+    assert script.normalize("漢國A漢") == "汉國A汉"
 
 
 def test_the_table_of_opencc() -> None:
     pytest.importorskip("opencc")
     script: Any = read_script("simplified")
-    assert script.see("後來的發展，乾髮，Ａ於") == "后来的发展，干发，Ａ于"
-    assert opencc_script("s2t", "", "").see("后来的發展，A") == "後來的發展，A"
+    assert script.normalize("後來的發展，乾髮，Ａ於") == "后来的发展，干发，Ａ于"
+    assert opencc_script("s2t", "", "").normalize("后来的發展，A") == "後來的發展，A"

@@ -109,7 +109,7 @@ def test_scripts_reach_beyond_the_second_plane() -> None:
     atoms = CharacterAtoms(None, half_width=True, script=script)
     old, new = "上海\U00021ed5月\U00030ede上\U0002a700", "下海岁月\U0002b5e7下\U0002a700"
     assert atoms.seen(old) == new
-    seen = count_ngrams([old, old], view=atoms.view(), minimum=1)
+    seen = count_ngrams([old, old], view=atoms.normalization(), minimum=1)
     assert equal(seen, count_ngrams([new, new], minimum=1))
 
 

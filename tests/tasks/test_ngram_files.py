@@ -14,7 +14,7 @@ from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file, read_ngra
 from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-VIEW = CharacterAtoms(None, True).view()
+VIEW = CharacterAtoms(None, True).normalization()
 SEEN = {"half_width": True, "script": None}
 TOTALS = count_ngrams(["看麒麟。有麒麟看麒麟", "麒麟Ａ麒麟A"], view=VIEW)
 
@@ -27,7 +27,7 @@ def test_counts_come_back(tmp_path: Path) -> None:
     for field in dataclasses.fields(TOTALS):
         assert np.array_equal(getattr(again, field.name), getattr(TOTALS, field.name))
     with pytest.raises(ValueError, match=r"a\.ngrams: .* half_width = True, script = None"):
-        read_ngrams(path, CharacterAtoms(None, False).view())
+        read_ngrams(path, CharacterAtoms(None, False).normalization())
 
 
 def test_texts_are_no_counts(tmp_path: Path) -> None:

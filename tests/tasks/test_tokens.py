@@ -166,7 +166,7 @@ def test_keys_tell_apart_what_the_twin_tells_apart(
     features = make(f"{event}: {' '.join(atoms)}")
     key_of: dict[object, object] = {}
     for text in texts:
-        symbols, lists = features.see(text, reach)
+        symbols, lists = features.extract(text, reach)
         assert symbols.shape == (len(features.atoms), len(text) + 2 * reach)
         assert symbols.flags.c_contiguous
         for i in range(len(text)):
@@ -206,7 +206,7 @@ def symbol_by_hand(value: str) -> int:
 
 def test_keys_and_symbols_by_hand() -> None:
     features = make("label: w0 | w-1 tag(w0) | w-1 prefix2(w0) | edge: words(+1..+2) w0 | edge:")
-    symbols, lists = features.see([("ab", "N"), ("c", "V"), ("c", "V")], 1)
+    symbols, lists = features.extract([("ab", "N"), ("c", "V"), ("c", "V")], 1)
     assert features.lists == ("label", "edge")
     assert features.atoms == {"w": 64, "tag": 64}
     ab, c = symbol_by_hand("ab"), symbol_by_hand("c")
@@ -234,7 +234,7 @@ def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     streams = list(features.atoms)
     name_of: dict[object, str] = {}
     for text in texts:
-        symbols, lists = features.see(text, 4)
+        symbols, lists = features.extract(text, 4)
         names = features.names(text)
         assert len(names) == len(text)
         for i in range(len(text)):
@@ -297,11 +297,11 @@ def test_shapes_fit_a_chain() -> None:
 @looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_empty_sentences_and_single_tokens(table: str) -> None:
     features = make(table)
-    symbols, lists = features.see([], 2)
+    symbols, lists = features.extract([], 2)
     assert symbols.tolist() == [[PADDING] * 4] * len(features.atoms)
     assert [[part.tolist() for part in found[:2]] for found in lists] == [[[0], []]] * len(lists)
     assert features.names([]) == []
-    symbols, lists = features.see([("", "")], 0)
+    symbols, lists = features.extract([("", "")], 0)
     assert symbols.shape == (len(features.atoms), 1)
     for starts, keys, _ in lists:
         assert starts.tolist() == [0, len(keys)]
@@ -336,24 +336,24 @@ def test_what_is_remembered_is_bounded_and_makes_no_difference(
 ) -> None:
     text = [(f"word{i % 7}", "N") for i in range(30)]
     features = make("ner+edges")
-    symbols, lists = features.see(text, 2)
+    symbols, lists = features.extract(text, 2)
     monkeypatch.setattr(tokens_module, "_MOST_REMEMBERED", 1000)
     for _ in range(3):
-        again, lists_again = features.see(text, 2)
+        again, lists_again = features.extract(text, 2)
         assert (symbols == again).all()
         for found, other in zip(lists, lists_again, strict=True):
             assert (found[0] == other[0]).all()
             assert (found[1] == other[1]).all()
     for i in range(100):
-        features.see([(f"other{i}", "N")], 2)
+        features.extract([(f"other{i}", "N")], 2)
     assert len(features._words) < 20
 
 
 def test_words_of_which_nothing_is_seen_are_remembered_once() -> None:
     features = make("label: tag(w0)")
-    features.see([("a", "N")], 0)
+    features.extract([("a", "N")], 0)
     remembered = features._remembered
-    features.see([("a", "V"), ("a", "N")], 0)
+    features.extract([("a", "V"), ("a", "N")], 0)
     assert features._remembered == remembered > 0
 
 
@@ -365,7 +365,7 @@ def test_features_survive_pickling() -> None:
     )  # fmt: skip
     text = [("a", "N"), ("b", "V")]
     assert again.names(text) == features.names(text)
-    for found, other in zip(features.see(text, 4)[1], again.see(text, 4)[1], strict=True):
+    for found, other in zip(features.extract(text, 4)[1], again.extract(text, 4)[1], strict=True):
         assert found[1].tolist() == other[1].tolist()
 
 
@@ -388,7 +388,7 @@ def test_features_survive_pickling() -> None:
 def test_other_tokens_are_refused(token: Any, fault: str) -> None:
     features = make("label: w0 | tag(w0) | ngrams(w0)")
     with pytest.raises(ValueError, match=fault):
-        features.see([("a", "N"), token], 1)
+        features.extract([("a", "N"), token], 1)
     with pytest.raises(ValueError, match=fault):
         features.names([token])
 
@@ -449,9 +449,9 @@ def test_keys_that_do_not_fit_are_refused(arguments: Any, fault: str) -> None:
 def test_entries_that_do_not_fit_are_refused() -> None:
     keys = pickle.loads(pickle.dumps(TokenKeys(2, [], [0], 0, [[(0, [(GAZETTEERS, 0, 0)])]])))
     with pytest.raises(ValueError, match="fields of a word are missing"):
-        keys.see([b"12345678"], [("a",)], None, 0)
+        keys.extract([b"12345678"], [("a",)], None, 0)
     with pytest.raises(ValueError, match="values for each token"):
-        keys.see([b"1234567812345678"], [("a",)], [], 0)
+        keys.extract([b"1234567812345678"], [("a",)], [], 0)
     with pytest.raises(TypeError, match="initialized twice"):
         keys.__init__(1, [], [0], 0, [])
 

@@ -307,7 +307,7 @@ CHANGED_ENTRIES = st.one_of(
 
 def twin_places(words: dict[str, WordEntry], text: str, script: Script | None) -> set[Any]:
     """What stands where, looked up at every place; a word as it is listed counts first."""
-    see = (lambda word: word) if script is None else script.see
+    see = (lambda word: word) if script is None else script.normalize
     by_look: dict[str, WordEntry] = {}
     for word in sorted(words):
         by_look.setdefault(see(word), words[word])
@@ -353,7 +353,7 @@ def test_changes_are_found_as_in_a_list_that_is_compiled_anew(
     snapshot = words.snapshot()
     anew = CompiledWords(listed)
     for script in (None, LOOKS):
-        seen = snapshot.seen_by(script)
+        seen = snapshot.normalized_by(script)
         found = seen.look_up(text)
         places = places_of(found, seen.tags)
         assert len(places) == len(set(places))

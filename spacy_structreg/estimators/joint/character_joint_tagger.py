@@ -76,7 +76,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _character_scheme(self) -> JointScheme:
-        spec: Any = self._known_spec()
+        spec: Any = self._fitted_spec()
         scheme: JointScheme = spec.scheme
         return scheme
 

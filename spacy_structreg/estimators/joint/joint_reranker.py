@@ -9,7 +9,7 @@ from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJoi
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.model_ensemble import ModelEnsemble, PairSettings, part
-from spacy_structreg.estimators.raw_text import TaggerOfText
+from spacy_structreg.estimators.raw_text import JointPredictor
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
@@ -31,7 +31,7 @@ class JointRerankerSettings(PairSettings):
 
 
 class JointReranker(
-    TaggerOfText[RerankingDecoder],
+    JointPredictor[RerankingDecoder],
     ModelEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
 ):
     """Segments text and tags its words: the best of the n-best analyses of a chain of characters.
@@ -66,8 +66,8 @@ class JointReranker(
 
     def _new_pool(self, weight: float) -> DecoderPool[RerankingDecoder]:
         chain_tables = self.characters._decoders().tables
-        chain: Any = self.characters._known_spec()
-        words: Any = self.words._known_spec()
+        chain: Any = self.characters._fitted_spec()
+        words: Any = self.words._fitted_spec()
         if chain.scheme.tags != words.tags:
             raise ValueError("the two models that rank analyses have different tags")
 

@@ -226,7 +226,7 @@ class WordJointParser(
     @property
     def arc_labels(self) -> tuple[str, ...]:
         """The labels of arcs, sorted. Raises ValueError if it has not been trained."""
-        spec = self._known_spec()
+        spec = self._fitted_spec()
         assert isinstance(spec, WordJointParserSpec)
         return spec.arc_labels
 
@@ -363,8 +363,8 @@ class WordJointParserSpec(TaggedWordSpec[Sentence, WordTreeDecoder]):
         heads = [ROOT if head is None else head for head in example.heads]
         return self.system.compile_trees(example.words, tags, heads, labels, learner)
 
-    def obstacle(self, example: Sentence) -> str | None:
-        return self.obstacle_of(zip(example.words, example.tags, strict=True))
+    def unreachable_reason(self, example: Sentence) -> str | None:
+        return self.unreachable_reason_of(zip(example.words, example.tags, strict=True))
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         entries, arrays = super().contents()

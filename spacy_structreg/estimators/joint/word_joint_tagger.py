@@ -256,7 +256,7 @@ class TaggedWordSpec(WordSearchSpec[GoldT, DecoderT]):
             raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
         return [self._number[tag] for tag in listed]
 
-    def obstacle_of(self, words: Iterable[tuple[str, str]]) -> str | None:
+    def unreachable_reason_of(self, words: Iterable[tuple[str, str]]) -> str | None:
         """Say which of some words with tags the records exclude, and by which setting."""
         atoms, longest = self.system.characters, self.records.arrays["lengths"]
         for word, tag in words:
@@ -338,5 +338,5 @@ class WordJointSpec(TaggedWordSpec[TaggedGold, WordDecoder]):
         words = [word for word, _ in example]
         return self.system.compile(words, self.numbers_of(tag for _, tag in example), learner)
 
-    def obstacle(self, example: TaggedGold) -> str | None:
-        return None if isinstance(example, PartialSentence) else self.obstacle_of(example)
+    def unreachable_reason(self, example: TaggedGold) -> str | None:
+        return None if isinstance(example, PartialSentence) else self.unreachable_reason_of(example)

@@ -27,7 +27,7 @@ def write_ngrams(
 ) -> None:
     """Write counts that `read_ngrams` reads; the file appears whole or not at all.
 
-    view: as which characters others were counted (`CharacterAtoms.view`). seen: the settings that
+    view: the normalized code points (`CharacterAtoms.normalization`). seen: the settings that
     it follows from, `half_width` and `script`, for errors.
     """
     header = {"task": TASK, "state": "trained", "view": zlib.crc32(view.tobytes()), "seen": seen}

@@ -22,7 +22,7 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 import numpy as np
 
 from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
-from spacy_structreg.features.scripts import view_table
+from spacy_structreg.features.scripts import normalization_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -61,7 +61,7 @@ cdef class CharacterAtoms(BufferOwner):
         self.half_width = half_width
         self.script = script
         self.atoms = {"c": CHARACTER_BITS}
-        self._tables = (view_table(half_width, script), None)
+        self._tables = (normalization_table(half_width, script), None)
         view = self._tables[0]
         self._n_seen = len(view)
         self._seen = &view[0] if self._n_seen else NULL
@@ -143,12 +143,12 @@ cdef class CharacterAtoms(BufferOwner):
         """Normalize a text; the length stays."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
-    def view(self):
+    def normalization(self):
         """Normalize code points: uint32 of shape (n,).
 
         n: 0x20000, or more, if a script has characters beyond; others look like themselves.
         """
-        n = max(TABLE, len(view_table(self.half_width, self.script)))
+        n = max(TABLE, len(normalization_table(self.half_width, self.script)))
         every = "".join(map(chr, range(n)))
         return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
 

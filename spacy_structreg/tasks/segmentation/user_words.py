@@ -260,7 +260,7 @@ class CompiledWords:
             for start, end, tag in self.places(text).tolist()
         ]
 
-    def seen_by(self, script: Script | None) -> CompiledWords:
+    def normalized_by(self, script: Script | None) -> CompiledWords:
         """Return the words for a model with script normalization: they match in both ways of
         writing.
 
@@ -378,7 +378,7 @@ class _SeenWords(CompiledWords):
         # By their look, the words that have another entry than others of that look.
         self._rivals: dict[str, dict[str, WordEntry]] = {}
         for word, entry in words:
-            look = script.see(word)
+            look = script.normalize(word)
             if said.setdefault(look, entry) != entry:
                 self._rivals.setdefault(look, {})[word] = entry
         super().__init__(
@@ -388,7 +388,7 @@ class _SeenWords(CompiledWords):
         self._script = script
 
     def _find(self, text: str) -> NDArray[np.int32]:
-        look = self._script.see(text)
+        look = self._script.normalize(text)
         places = super()._find(look)
         if self._rivals:
             for place in places:
@@ -483,11 +483,11 @@ class _ChangedWords(CompiledWords):
         return self._base.known_as(known, seen)
 
     def _as_seen(self, script: Script) -> CompiledWords:
-        base = self._base.seen_by(script)
-        looks = [script.see(word) for word, _ in self._recent.items()]
+        base = self._base.normalized_by(script)
+        looks = [script.normalize(word) for word, _ in self._recent.items()]
         if self._gone or any(look in base.lexicon for look in looks):
-            return self.whole().seen_by(script)
-        return _ChangedWords(base, self._recent.seen_by(script))
+            return self.whole().normalized_by(script)
+        return _ChangedWords(base, self._recent.normalized_by(script))
 
 
 def _compiled_from_bytes(data: bytes) -> CompiledWords:

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from spacy.language import Language
 
-__all__ = ["Forgetting"]
+__all__ = ["VocabLimit"]
 
 # The parts of a vocabulary that no text adds to.
 _NOT_WORDS: Final = ("vectors", "lookups")
 
 
-class Forgetting:
+class VocabLimit:
     """Lets a pipeline forget the words that were not in its vocabulary when it was loaded.
 
     nlp: nobody else may use it. n_new: after so many new words, of some 400 bytes each, all of them
