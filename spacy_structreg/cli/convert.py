@@ -32,13 +32,15 @@ class Converted(NamedTuple):
     """Numbers of what has been written.
 
     bad_trees: sentences whose heads were left out, as they are no tree. bad_pos: words whose
-    universal tag was left out, as there is none of that name.
+    universal tag was left out, as there is none of that name. without_tree: sentences that have
+    no heads, if head rules ask for them.
     """
 
     sentences: int
     words: int
     bad_trees: int = 0
     bad_pos: int = 0
+    without_tree: int = 0
 
 
 def parse_percent(text: str) -> tuple[int, int]:
@@ -177,6 +179,7 @@ def convert(
                 counts.words + len(sentence.words),
                 counts.bad_trees + sentence.bad_tree,
                 counts.bad_pos + sentence.bad_pos,
+                counts.without_tree + (options.head_rules is not None and not sentence.heads),
             )
             yield sentence
 
@@ -191,6 +194,8 @@ def convert(
         message += (
             f"; heads left out, as they are no tree: {number_of(counts.bad_trees, 'sentence')}"
         )
+    if counts.without_tree:
+        message += f"; without a tree: {number_of(counts.without_tree, 'sentence')}"
     if counts.bad_pos:
         message += f"; {number_of(counts.bad_pos, 'universal tag')} left out: UD has no such name"
     typer.echo(message)

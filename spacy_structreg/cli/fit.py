@@ -68,7 +68,8 @@ def fit(
         Opt("--models", "-m", min=1, max=1000, help="Train so many models and average them"),
     ] = 1,
     patience: Annotated[
-        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
+        int,
+        Opt("--patience", min=1, help="Stop after so many epochs without a better figure"),
     ] = 5,
     n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that train side by side")
@@ -195,8 +196,8 @@ def fit(
 def print_figures(figures: dict[str, Any], name: str) -> None:
     """Print the best epoch of each model. name: of the figure by which epochs were chosen."""
     best = zip(figures["seeds"], figures["dev_epochs"], figures[name], strict=True)
-    for seed, epoch, dev_f in best:
-        typer.echo(f"seed {seed}: {name} {100 * dev_f:.2f} at epoch {epoch}")
+    for seed, epoch, figure in best:
+        typer.echo(f"seed {seed}: {name} {100 * figure:.2f} at epoch {epoch}")
     if "beam_margin" in figures:
         typer.echo(f"beam_margin {figures['beam_margin']}")
 
@@ -280,7 +281,7 @@ class State:
 
 
 def best_epochs(history: Sequence[Report]) -> list[Report]:
-    """The epoch of the highest F of each model; the earliest of equal ones."""
+    """The best epoch of each model; the earliest of equal ones."""
     best: dict[int, Report] = {}
     for report in history:
         before = best.get(report.model)

@@ -112,6 +112,18 @@ def test_words_of_trees_are_those_of_the_text(
     assert found == words
 
 
+def test_sentences_without_a_tree_are_counted(
+    tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    trees = tmp_path / "trees.bracket"
+    trees.write_text(
+        "( (IP (NP (PN 他)) (VP (VV 来))))\n( (FLAT (PN 他) (VV 来)))\n", encoding="utf-8"
+    )
+    for rules, said in ((("--head-rules", "ctb"), "; without a tree: 1 sentence"), ((), "")):
+        result = invoke("convert", trees, tmp_path / "o.spacy", "--force", *rules)
+        assert result.stdout.strip().endswith(f"2 sentences, 4 words{said}")
+
+
 def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:
     source, output = write(tmp_path / "text.txt", "小王 看 书"), tmp_path / "text.spacy"
     error = fails("convert", source, output, "--head-rules", "ctb")

@@ -9,7 +9,7 @@ Other tagged text (`他_PN 来_VV`) has neither ids nor brackets: `formats.tagge
 
 Source: Yu, Duan, Zhu, Swen and Chang 2003, "Specification for corpus processing at Peking
 University: word segmentation, POS tagging and phonetic notation"; the split by day is that of
-`DAYS`.
+the option `--days`.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def read_pfr(
 ) -> Iterator[Paragraph]:
     """Yield the paragraphs of a file one by one; see `read_lines` for files and encodings.
 
-    days: only paragraphs of these days of the month, such as `DAYS["train"]`; None for all. All
+    days: only paragraphs of these days of the month, counted from 1; None for all. All
     lines are read and checked in any case.
 
     Words are separated by runs of white space; lines without words part the articles and are

@@ -78,7 +78,7 @@ cdef enum:
     N_TREE_ANCHORS
 
 cdef enum:
-    # Nodes, in the order in which `_find_nodes` lists them.
+    # Nodes, in the order in which `fill_atoms` lists them.
     N_NODES = 11
     # Fields of a node.
     WORD = 0
