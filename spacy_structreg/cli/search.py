@@ -87,7 +87,7 @@ def search(
         ),
     ] = None,
     patience: Annotated[
-        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
+        int, Opt("--patience", min=1, help="Stop after so many epochs without a better figure")
     ] = 5,
     n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Trials that are trained side by side")
