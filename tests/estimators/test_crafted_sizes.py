@@ -158,7 +158,7 @@ def test_rows_of_no_label() -> None:
         arrays["0.starts"] = np.append(starts, starts[-1:])
         arrays["0.occurrences"] = np.append(arrays["0.occurrences"], np.uint8(0))
 
-    assert "a weight row beyond its labels" in refused("tagger", lengthened)
+    assert "a weight row has no column" in refused("tagger", lengthened)
     _, arrays = parse_model(file_of("tagger"))
     assert "beyond its last column" in refused(
         "tagger", put("0.columns", np.uint16(9), int(arrays["0.starts"][1]) - 1)

@@ -107,7 +107,7 @@ class TestAnyText:
             with pytest.raises(TypeError, match="expected a text as str, got"):
                 call(None)  # type: ignore[arg-type]
         for call in (fitted.predict_batch, fitted.predict_spans_batch):
-            with pytest.raises(TypeError, match="not NoneType"):
+            with pytest.raises(TypeError, match="got NoneType"):
                 call([None])  # type: ignore[list-item]
             with pytest.raises(TypeError, match="put it into a list"):
                 call("今天")

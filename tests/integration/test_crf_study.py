@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
@@ -119,6 +120,24 @@ def labeled(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
         ]
         for words in sentences
     ]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """A folder with made-up corpora."""
+    folder = tmp_path_factory.mktemp("data")
+    for name, sentences in (("train", TRAIN), ("test", DEV)):
+        (folder / f"{name}.txt").write_text(
+            "".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8"
+        )
+        (folder / f"{name}.tsv").write_text(
+            "".join(
+                "".join(f"{word}\t{label}\n" for word, label in rows) + "\n"
+                for rows in labeled(sentences)
+            ),
+            encoding="utf-8",
+        )
+    return folder
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
@@ -112,6 +114,29 @@ def conllu(sentences: list[list[str]]) -> str:
         for words in sentences
     )
     return "\n".join(blocks) + "\n"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """A folder with a made-up corpus in the three formats."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "lines").mkdir()
+    for name, sentences in (("train", TRAIN), ("test", DEV)):
+        text = "".join(" ".join(words) + "\n" for words in sentences)
+        (folder / "lines" / f"{name}.txt").write_text(text, encoding="utf-8")
+        (folder / f"{'dev' if name == 'test' else name}.conllu").write_text(
+            conllu(sentences), encoding="utf-8"
+        )
+    (folder / "days.txt").write_text(
+        "".join(
+            f"199801{1 + number % 5:02}-01-001-{number:03}/m  "
+            + "  ".join(f"{word}/n" for word in words)
+            + "\n"
+            for number, words in enumerate([*TRAIN[:60], *DEV])
+        ),
+        encoding="utf-8",
+    )
+    return folder
 
 
 @pytest.mark.slow
