@@ -21,7 +21,9 @@ COMPRESSED: Final = ("", ".gz", ".xz")
 
 # Share of tokens (or rows) that have the form of a format; faulty ones are the reader's to name.
 MOST: Final = 0.9
+"""Share of tokens or rows of the form of a format by which a file is recognized."""
 HALF: Final = 0.5
+"""The same of formats that are recognized by less."""
 
 # universaldependencies.org/u/pos, and CONJ of version 1; spaCy knows these and refuses others.
 UNIVERSAL_TAGS = frozenset(
@@ -30,6 +32,7 @@ UNIVERSAL_TAGS = frozenset(
         *("PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
     ]
 )
+"""Universal parts of speech that spaCy knows."""
 
 
 @dataclass(frozen=True)

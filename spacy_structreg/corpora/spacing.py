@@ -13,10 +13,14 @@ from itertools import pairwise
 __all__ = ["HAN", "HAN_PAIR", "SPACED_HAN", "WORD", "spaces_between"]
 
 WORD = re.compile("[^ \t\u3000]+")
+"""A run of characters that are no white space."""
 # Han characters: the unified and compatibility ideographs, the radicals, 々 〇, planes 2 and 3.
 HAN = "\u2e80-\u2fd5\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Ranges of Han characters, for a class of a regular expression."""
 SPACED_HAN = re.compile(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
+"""A Han character and the white space before another one."""
 HAN_PAIR = re.compile(f"[{HAN}][ \t\u3000]*[{HAN}]")
+"""Two Han characters, with white space between them or none."""
 
 
 def spaces_between(words: Sequence[str]) -> list[bool]:

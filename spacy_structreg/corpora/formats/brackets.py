@@ -260,3 +260,4 @@ FORMAT: Final = Format(
     options=("head_rules",),
     folder_suffixes=(".bracket", ".mrg", ".fid", ".nw"),
 )
+"""Name, recognition, reader and writer of the format."""

@@ -129,3 +129,4 @@ FORMAT: Final = Format(
     is_named=lambda path, options: is_json(path) or TEXT in (options.columns or ()),
     options=("columns",),
 )
+"""Name, recognition, reader and writer of the format."""

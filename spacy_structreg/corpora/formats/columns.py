@@ -325,3 +325,4 @@ FORMAT: Final = Format(
     options=("columns", "scheme", "comments"),
     grouped=True,
 )
+"""Name, recognition, reader and writer of the format."""

@@ -600,3 +600,4 @@ FORMAT: Final = Format(
     written_suffix=".conllu",
     write=write,
 )
+"""Name, recognition, reader and writer of the format."""

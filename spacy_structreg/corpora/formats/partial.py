@@ -322,3 +322,4 @@ FORMAT: Final = Format(
     write=write,
     writes_unknown=True,
 )
+"""Name, recognition, reader and writer of the format."""

@@ -210,3 +210,4 @@ FORMAT: Final = Format(
     sniff=lambda lines: share_of(TOKEN, tokens_of(lines)) >= MOST,
     options=("days", "compounds"),
 )
+"""Name, recognition, reader and writer of the format."""

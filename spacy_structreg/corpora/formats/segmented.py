@@ -215,3 +215,4 @@ FORMAT: Final = Format(
     written_suffix=".txt",
     write=write,
 )
+"""Name, recognition, reader and writer of the format."""

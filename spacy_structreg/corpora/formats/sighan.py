@@ -276,3 +276,4 @@ FORMAT: Final = Format(
     is_named=is_named,
     options=("part",),
 )
+"""Name, recognition, reader and writer of the format."""

@@ -176,3 +176,4 @@ FORMAT: Final = Format(
     read=read,
     sniff=lambda lines: share_of(ROW, lines) >= MOST,
 )
+"""Name, recognition, reader and writer of the format."""

@@ -9,3 +9,4 @@ from spacy_structreg.corpora.corpus_format import Format
 __all__ = ["FORMAT"]
 
 FORMAT: Final = Format("spacy", "Docs", rank=0, suffixes=(".spacy",))
+"""Name, recognition, reader and writer of the format."""

@@ -86,3 +86,4 @@ FORMAT: Final = Format(
     read=read,
     sniff=lambda lines: share_of(TOKEN, tokens_of(lines)) >= MOST,
 )
+"""Name, recognition, reader and writer of the format."""
