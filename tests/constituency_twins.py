@@ -192,7 +192,7 @@ class ConstituencyTwin(ParserTwin):
         return [action for action in found if self.may_head(state, action)] or found
 
     def may_head(self, state: Parse, action: int) -> bool:
-        """Whether the head of the phrase that an action makes is one of its kind."""
+        """Return true if the head of the phrase that an action makes is one of its kind."""
         if self.heads is None or action < FIRST_PHRASE:
             return True
         kind, label = self.phrase(action)

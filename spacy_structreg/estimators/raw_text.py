@@ -103,7 +103,7 @@ _NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None,
 
 
 class TextAnalysis(NamedTuple):
-    """What is found of a text, by numbers.
+    """Analysis of a text, in numbers.
 
     spans: begins and ends of words, int64 of shape (n_words, 2). ends: of sentences, as
     `RawTextPredictor.sentence_ends` gives them. tags: numbers of `names`, int32 of shape

@@ -38,7 +38,7 @@ HEADERS: Final = [
 
 
 SHRUNK: Final = 0.875
-"""What is left to send has to shrink to this share in the time that a connection may be idle."""
+"""Share to which unsent data must shrink in the time that a connection may be idle."""
 
 Address: TypeAlias = "tuple[tuple[str, int], tuple[str, int]]"
 

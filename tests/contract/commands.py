@@ -67,7 +67,7 @@ def line_of(command: str) -> list[str]:
 
 
 def outputs_of(command: str) -> list[str]:
-    """What a command writes."""
+    """Output of a command."""
     return [part[1:] for part in LINES[command].split() if part.startswith(">")]
 
 

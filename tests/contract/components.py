@@ -58,7 +58,7 @@ def plain_doc(vocab: Vocab, number: int) -> Doc:
 
 
 def examples(vocab: Vocab) -> list[Example]:
-    """What all components learn from."""
+    """Training examples of all components."""
     return [
         Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in range(len(WORDS))
     ]

@@ -76,7 +76,7 @@ class Kind:
 
     @property
     def is_ensemble(self) -> bool:
-        """Whether it is made of models that are trained apart."""
+        """True if it is made of models that are trained apart."""
         return hasattr(self.make(), "parts")
 
     def new(self, **changes: Any) -> Any:
@@ -317,5 +317,5 @@ def answers(name: str, model: Any, asked: Iterable[tuple[Any, ...]] | None = Non
 
 
 def can_say_probabilities(model: Any) -> bool:
-    """Whether its learning is log-linear."""
+    """True if its learning is log-linear."""
     return isinstance(model.learning, LogLinear)

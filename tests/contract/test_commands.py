@@ -1,4 +1,4 @@
-"""What is promised of every command: mistakes are a line, without traceback, and leave nothing."""
+"""Contract of every command: mistakes are a line, without traceback, and leave nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised of every component and every tokenizer; their own tests hold the rest."""
+"""Contract of every component and every tokenizer; their own tests hold the rest."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def written(name: str, nlp: Language) -> list[Any]:
-    """What a pipe writes into all Docs."""
+    """Annotation that a pipe writes into all Docs."""
     return [PIPES[name].written(nlp(plain_doc(nlp.vocab, number))) for number in NUMBERS]
 
 
