@@ -36,7 +36,7 @@ endef
 	check build docs docs-serve pictures screenshots notebooks clean distclean
 
 help:
-	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some nine minutes"
+	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some eight minutes"
 	@echo "make page           the same, and open the page of the pipeline in the browser"
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some seven minutes"
 	@echo "make quickstart     the same, with all else that $(PROJECT) shows"
