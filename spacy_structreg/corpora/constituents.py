@@ -270,19 +270,16 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
 
 
 def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
-    """A phrase structure tree, with the dependency tree that its heads make."""
+    """A phrase structure tree, with the dependency tree that its heads make.
 
-    from spacy_structreg.corpora.dependency_relations import DEPENDENCY
-
-    heads = tree.heads()
-    relations = tree.relations or [DEPENDENCY] * len(heads)
-    return Sentence(
-        tree.words,
-        tree.tags,
-        heads,
-        tuple(
-            "ROOT" if head == ROOT else relation
-            for head, relation in zip(heads, relations, strict=True)
+    Labels are those of `ConstituencySentence.dependencies`, but for "ROOT", as spaCy calls it.
+    """
+    found = tree.dependencies()
+    return replace(
+        found,
+        labels=tuple(
+            "ROOT" if head == ROOT else label
+            for head, label in zip(found.heads, found.labels, strict=True)
         ),
         constituents=[
             Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents

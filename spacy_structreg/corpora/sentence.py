@@ -1,4 +1,4 @@
-"""The record of a sentence: columns of its words and of what is known of them."""
+"""The record of a sentence: columns of words and their annotation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence (of PFR, a paragraph): its words, and columns of what is known of them.
+    """A sentence (of PFR, a paragraph): its words and columns of their annotation.
 
     A column has a value for each word, or is empty if nothing is known.
 

@@ -37,7 +37,7 @@ GivenT = TypeVar("GivenT")
 """The known part of a tree."""
 
 QueryT = TypeVar("QueryT", bound=Sized)
-"""A sentence to be parsed, and what is given of its tree; its size is in characters."""
+"""A sentence to be parsed and the constraints on its tree; its size is in characters."""
 
 TreeT = TypeVar("TreeT")
 """A predicted tree."""

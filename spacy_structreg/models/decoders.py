@@ -34,9 +34,9 @@ _KEPT: Final = 1_000_000
 def with_given(
     sentences: Iterable[InputT], given: Iterable[GivenT | None] | None
 ) -> Iterator[tuple[InputT, GivenT | None]]:
-    """Each sentence with what is given of it. Raises ValueError if one of the two ends first.
+    """Pair each sentence with its constraints. Raises ValueError if one of the two ends first.
 
-    given: None if nothing is given of any.
+    given: the constraints of each sentence; None for none at all.
     """
     if given is None:
         return zip(sentences, repeat(None))

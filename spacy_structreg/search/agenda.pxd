@@ -90,8 +90,8 @@ cdef class Agenda(BufferOwner):
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold
     cdef double cost
-    # Of a sentence that is annotated in part: what is known of it (`TransitionSystem.constrain`);
-    # whatever goes with that counts as gold.
+    # The partial annotation of a sentence (`TransitionSystem.constrain`): actions that agree with
+    # it count as gold.
     cdef const void* known
     cdef uint8_t* _right        # the actions that do, after the item at hand
     cdef Py_ssize_t _right_after

@@ -11,7 +11,7 @@ cdef class Derivation(BufferOwner):
     cdef readonly object units
     cdef int32_t* actions
     cdef char* sentence
-    # What is known of the derivation, for `TransitionSystem.constrain`; NULL if `actions` are gold.
+    # Partial annotation, for `TransitionSystem.constrain`; NULL if `actions` are gold.
     cdef char* known
 
     @staticmethod
