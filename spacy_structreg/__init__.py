@@ -13,22 +13,22 @@ from typing import Any, Final
 from spacy_structreg.about import __version__
 
 _MODELS: Final = {
-    "CRF": "estimators.labeling.crf",
-    "CharacterJointTagger": "estimators.joint.character_joint_tagger",
-    "CharacterSegmenter": "estimators.segmentation.character_segmenter",
-    "ConstituencyParser": "estimators.constituents.constituency_parser",
-    "DependencyParser": "estimators.dependencies.dependency_parser",
-    "FeatureLabeler": "estimators.labeling.feature_labeler",
-    "GuidedJointParser": "estimators.joint.guided_joint_parser",
-    "GuidedJointTagger": "estimators.guided",
-    "GuidedSegmenter": "estimators.guided",
-    "JointReranker": "estimators.joint.joint_reranker",
-    "SequenceLabeler": "estimators.labeling.sequence_labeler",
-    "Tagger": "estimators.tagging",
-    "TextClassifier": "estimators.classification.text_classifier",
-    "WordJointParser": "estimators.joint.word_joint_parser",
-    "WordJointTagger": "estimators.joint.word_joint_tagger",
-    "WordSegmenter": "estimators.segmentation.word_segmenter",
+    "CRF": "models.labeling.crf",
+    "CharacterJointTagger": "models.joint.character_joint_tagger",
+    "CharacterSegmenter": "models.segmentation.character_segmenter",
+    "ConstituencyParser": "models.constituents.constituency_parser",
+    "DependencyParser": "models.dependencies.dependency_parser",
+    "FeatureLabeler": "models.labeling.feature_labeler",
+    "GuidedJointParser": "models.joint.guided_joint_parser",
+    "GuidedJointTagger": "models.guided",
+    "GuidedSegmenter": "models.guided",
+    "JointReranker": "models.joint.joint_reranker",
+    "SequenceLabeler": "models.labeling.sequence_labeler",
+    "Tagger": "models.tagging",
+    "TextClassifier": "models.classification.text_classifier",
+    "WordJointParser": "models.joint.word_joint_parser",
+    "WordJointTagger": "models.joint.word_joint_tagger",
+    "WordSegmenter": "models.segmentation.word_segmenter",
 }
 
 __all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension"]

@@ -69,7 +69,7 @@ def test_modules_that_are_not_compiled_are_an_error_that_says_what_to_do(tmp_pat
         return done.stderr.splitlines()[-1]
 
     advice = r"the extension modules .* are not compiled .*: run 'make build' in the clone"
-    imported = "from spacy_structreg.estimators.segmentation import character_segmenter"
+    imported = "from spacy_structreg.models.segmentation import character_segmenter"
     assert re.match(f"ImportError: {advice}", run("-c", imported))
     convert = run("-m", "spacy", "structreg", "convert", "words.txt", "out.spacy")
     assert re.search(advice, convert)

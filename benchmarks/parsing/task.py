@@ -22,8 +22,8 @@ from spacy_structreg.corpora.formats.conllu import (
 )
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
-from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.dependencies import score_parses
+from spacy_structreg.models.tagging import Tagger
 
 __all__ = ["PARSING", "Parsing", "jackknifed", "retagged"]
 

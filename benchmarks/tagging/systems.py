@@ -20,7 +20,7 @@ from benchmarks.common.systems import (
 from spacy_structreg.corpora.any_format import read_sentences
 
 if TYPE_CHECKING:
-    from spacy_structreg.estimators.tagging import Tagger
+    from spacy_structreg.models.tagging import Tagger
 
 __all__ = ["SYSTEMS"]
 
@@ -32,7 +32,7 @@ class Ours(OurEstimator[list[str], list[str]]):
     figure = "accuracy"
 
     def estimator(self) -> type[Tagger]:
-        from spacy_structreg.estimators.tagging import Tagger
+        from spacy_structreg.models.tagging import Tagger
 
         return Tagger
 

@@ -62,8 +62,8 @@ def uncertain(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
     from spacy_structreg.corpora.formats.partial import write_partial
-    from spacy_structreg.estimators.tokenizer_model import TokenizerModel
-    from spacy_structreg.estimators.uncertain_words import flat, least_certain
+    from spacy_structreg.models.tokenizer_model import TokenizerModel
+    from spacy_structreg.models.uncertain_words import flat, least_certain
 
     if share is not None and (n is not None or not 0 < share <= 1):
         raise ValueError("give --n, or --share above 0 and at most 1")

@@ -79,7 +79,7 @@ def word_classes(
     missing.
     """
     from spacy_structreg.corpora.word_classes import write_word_classes
-    from spacy_structreg.estimators import word_clustering
+    from spacy_structreg.models import word_clustering
 
     check_file(output, *inputs, force=force)
     settings: dict[str, Any] = {"dimensions": dimensions, "min_count": min_count, "seed": seed}

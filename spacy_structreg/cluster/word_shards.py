@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spacy_structreg.cluster.records import BadRecord, Unit, read_records
 from spacy_structreg.cluster.shard_results import results_of, tried
-from spacy_structreg.estimators.word_clustering import (
+from spacy_structreg.models.word_clustering import (
     CONTEXTS,
     check_packages,
     cluster_contexts,

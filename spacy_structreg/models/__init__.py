@@ -1,1 +1,1 @@
-"""Base classes of estimators: training by epochs, model files, decoders; no task is known here."""
+"""Models, a file a family, and the base class that trains, saves and loads them."""

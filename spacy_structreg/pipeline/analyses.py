@@ -238,7 +238,7 @@ class AnalysesMixin:
             ]
             keep(doc, "alternatives", kind, listed)
         if self.confidence and kind in self.MARGINS:
-            from spacy_structreg.estimators.margins import agreement_margins
+            from spacy_structreg.models.margins import agreement_margins
 
             margins = np.full(len(doc), np.inf)
             for start, end, found, decided in parts:

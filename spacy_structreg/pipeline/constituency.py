@@ -228,7 +228,7 @@ conventions = "collins"
         return found
 
     def _write_heads(self, doc: Doc, parts: Sequence[TreePart]) -> None:
-        from spacy_structreg.estimators.tree_queries import heads_of_all
+        from spacy_structreg.models.tree_queries import heads_of_all
 
         heads: list[int] = []
         for part in parts:
@@ -484,7 +484,7 @@ def _brackets(pairs: list[tuple[str, str]], constituents: Iterable[HeadedBracket
 
 def constituency_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a constituency parser."""
-    from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+    from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     return tag_reading_parts(

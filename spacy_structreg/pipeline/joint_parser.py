@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.training import Example
 
-from spacy_structreg.estimators.tokenizer_model import ParsingModel
+from spacy_structreg.models.tokenizer_model import ParsingModel
 from spacy_structreg.pipeline.joint_tagger import JointTagger
 from spacy_structreg.pipeline.parser import score_parsed_texts
 from spacy_structreg.pipeline.tokenizer import tokenizer_factory

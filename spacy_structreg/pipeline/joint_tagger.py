@@ -9,8 +9,8 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.estimators.raw_text import TextAnalysis
-from spacy_structreg.estimators.tokenizer_model import TaggingModel
+from spacy_structreg.models.raw_text import TextAnalysis
+from spacy_structreg.models.tokenizer_model import TaggingModel
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
@@ -62,7 +62,7 @@ class JointTagger(ModelTokenizer[TaggingModel]):
         return TextAnalysis(words.spans, (), tags, names)
 
     def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
-        from spacy_structreg.estimators.margins import tag_margins
+        from spacy_structreg.models.margins import tag_margins
 
         numbers = {tag: i for i, tag in enumerate(self.model.tags)}
         tokens = [doc[i] for i in visible.tokens]

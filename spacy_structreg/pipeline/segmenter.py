@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.training import Example
 
-from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.models.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 
 

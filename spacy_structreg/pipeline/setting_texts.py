@@ -173,12 +173,12 @@ def values_text(about: Setting, hint: Any) -> str:
 
 def model_classes() -> dict[str, type[StoredModel]]:
     """All classes of models, by their names."""
-    from spacy_structreg import estimators
+    from spacy_structreg import models
     from spacy_structreg.models.stored_model import StoredModel
 
     return {
         name: value
-        for module in walk_packages(estimators.__path__, f"{estimators.__name__}.")
+        for module in walk_packages(models.__path__, f"{models.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         # Python 3.10 takes list[int], too, for a class.
         if StoredModel in getattr(value, "__mro__", ()) and "TASK" in vars(value)

@@ -20,7 +20,7 @@ UNTRAINED_MARK: Final = "untrained"
 class EstimatorShim(Shim):
     """An estimator in a thinc model. It learns by itself: optimizers and devices mean nothing.
 
-    estimator: any of `spacy_structreg.estimators`.
+    estimator: any of `spacy_structreg.models`.
     """
 
     def __init__(self, estimator: Any) -> None:

@@ -274,7 +274,7 @@ def _words(pairs: list[tuple[str, str]]) -> list[str]:
 
 def tagger_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a tagger."""
-    from spacy_structreg.estimators.tagging import Tagger
+    from spacy_structreg.models.tagging import Tagger
     from spacy_structreg.pipeline.setting_texts import component_parts
 
     attribute = request.attribute

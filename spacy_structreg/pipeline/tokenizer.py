@@ -25,12 +25,12 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.estimators.joint.tagged_schema import TAGGED
-from spacy_structreg.estimators.raw_text import TextAnalysis
-from spacy_structreg.estimators.tokenizer_model import TokenizerModel
-from spacy_structreg.estimators.tree_queries import heads_of_all
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
+from spacy_structreg.models.joint.tagged_schema import TAGGED
 from spacy_structreg.models.protocols import Compiled
+from spacy_structreg.models.raw_text import TextAnalysis
+from spacy_structreg.models.tokenizer_model import TokenizerModel
+from spacy_structreg.models.tree_queries import heads_of_all
 from spacy_structreg.pipeline.analyses import (
     AnalysesMixin,
     VisibleText,
@@ -72,10 +72,10 @@ from spacy_structreg.tasks.segmentation.user_words import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from spacy_structreg.estimators.search_words import SearchWord
     from spacy_structreg.models.calibration import Calibration
     from spacy_structreg.models.corrections import Corrections
     from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.models.search_words import SearchWord
 
 __all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords"]
 
@@ -308,7 +308,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
         For a search index: of 中华人民共和国 also 中华, 人民 and 共和国. Inside words are the
         listed ones, those of the model's own lists, and parts that the `n` best analyses of the
-        word alone find (`estimators.raw_text.RawTextPredictor.search_words`).
+        word alone find (`models.raw_text.RawTextPredictor.search_words`).
         Raises ValueError if n < 1, or the model has not been trained.
         """
         return self.model.search_words(text, self._listed(), n=n)
@@ -316,7 +316,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     def _keep_analyses(self, doc: Doc, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> Doc:
         """Write alternatives and confidence of a Doc, as `keep_analyses` has set; returns it."""
 
-        from spacy_structreg.estimators.margins import word_margins
+        from spacy_structreg.models.margins import word_margins
 
         if self.alternatives:
             found = self.model.nbest(doc.text, self.alternatives, listed, spans=spans)
@@ -354,7 +354,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
         ``nlp.tokenizer = nlp.tokenizer.adapted(texts)`` puts it into the pipeline in one step, so
         that other threads may go on; the listed words stay the same. texts: strings or Docs.
-        counts, together, n_threads, and errors: as `estimators.raw_text.TextEstimator.adapt`.
+        counts, together, n_threads, and errors: as `models.raw_text.TextEstimator.adapt`.
         """
         raw = (text.text if isinstance(text, Doc) else text for text in texts)
         model = self.model.adapt(raw, counts=counts, together=together, n_threads=n_threads)
@@ -444,7 +444,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     def _completed(self, doc: Doc) -> Doc:
         """A gold Doc, or another one with what is not known of it as the model finds it."""
 
-        from spacy_structreg.estimators.joint.parsed_schema import PARSED
+        from spacy_structreg.models.joint.parsed_schema import PARSED
 
         words, unknown = visible_tokens(doc), unknown_stretches(doc)
         is_parsed = self.model.SCHEMA is PARSED
@@ -479,7 +479,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         trees.
         """
 
-        from spacy_structreg.estimators.joint.parsed_schema import PARSED
+        from spacy_structreg.models.joint.parsed_schema import PARSED
 
         if self.model.SCHEMA is PARSED:
             model: Any = self.model

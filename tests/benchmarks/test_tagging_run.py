@@ -13,7 +13,7 @@ from benchmarks.common.run import main
 from benchmarks.common.worker import Worker
 from benchmarks.tagging.systems import Ltp, SpacyTagger, Udpipe
 from benchmarks.tagging.task import TAGGING, Tagged, read_sentences
-from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.models.tagging import Tagger
 
 # A slash is a tag of its own in treebanks, and a part of words.
 LEXICON = {

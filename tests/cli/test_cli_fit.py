@@ -24,9 +24,9 @@ from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.training import load_training, paths_of
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.folders import locked
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.models.reports import EpochReport
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
 
 EPOCHS = 4
 

@@ -21,7 +21,7 @@ from spacy_structreg.cluster.word_shards import (
     summed,
     words_of_unit,
 )
-from spacy_structreg.estimators.word_clustering import (
+from spacy_structreg.models.word_clustering import (
     cluster_counted_words,
     count_contexts,
     count_words,

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.guided_joint_parser import GuidedJointParser
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
-from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.guided_joint_parser import GuidedJointParser
+from spacy_structreg.models.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.word_joint_parser import WordJointParser
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.tagging import Tagger
 
 _TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
 TREES = [tree for tree in constituency_sentences(_TREEBANK, "ctb") if 3 <= len(tree.words) <= 9][

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenterSettings
 from spacy_structreg.features import templates
 from spacy_structreg.features.segmentation import (
     CHARACTER_TABLES,
@@ -26,6 +25,7 @@ from spacy_structreg.features.templates import (
     parse_template,
     parse_templates,
 )
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenterSettings
 
 KNOWN = ("c", "type")
 

@@ -10,10 +10,10 @@ import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import Study, finished, project
 
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

@@ -25,18 +25,18 @@ from study_contract import (
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
-from spacy_structreg.estimators.joint.parsed_analyses import ParsedAnalysis, expected_arcs
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.joint import score_joint
+from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.parsed_analyses import ParsedAnalysis, expected_arcs
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.tagging import Tagger
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

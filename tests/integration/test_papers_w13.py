@@ -16,10 +16,10 @@ from study_contract import RUNS, project, run, tables
 from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.corpora.trees import Tree
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
+from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
 
 # A fixture.
 __all__ = ["project"]

@@ -12,8 +12,8 @@ from study_contract import (
     project,
 )
 
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

@@ -17,8 +17,8 @@ from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.estimators.margins import agreement_margins, word_margins
 from spacy_structreg.models.calibration import Calibration
+from spacy_structreg.models.margins import agreement_margins, word_margins
 from spacy_structreg.pipeline.analyses import USER_DATA, Analyses, analyses_of, register_analyses
 from spacy_structreg.pipeline.calibration import calibrate_pipeline, measure_decisions
 from spacy_structreg.pipeline.task import Given

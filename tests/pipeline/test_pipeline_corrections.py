@@ -237,7 +237,7 @@ def test_descriptions_of_untrained_and_foreign_parts() -> None:
 
 
 def test_a_description_of_models_within_a_model() -> None:
-    from spacy_structreg.estimators.guided import GuidedSegmenter
+    from spacy_structreg.models.guided import GuidedSegmenter
 
     model = GuidedSegmenter()
     model.characters.epochs = model.words.epochs = 1

@@ -18,8 +18,6 @@ from hypothesis import strategies as st
 from looped import looped
 from spacy.util import registry
 
-from spacy_structreg.estimators.model_ensemble import ModelEnsemble
-from spacy_structreg.estimators.tagging import Tagger, TaggerSettings
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import (
     Settings,
@@ -32,7 +30,9 @@ from spacy_structreg.learn.setting_fields import (
     plain,
     setting,
 )
+from spacy_structreg.models.model_ensemble import ModelEnsemble
 from spacy_structreg.models.settings import MAX_BEAM, TrainingSettings
+from spacy_structreg.models.tagging import Tagger, TaggerSettings
 from spacy_structreg.pipeline.setting_texts import (
     config_block,
     documented_classes,

@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.pipeline.tagger import StructregTagger, score_tags
 
 # Words, fine-grained tags and universal ones; 书 and "can" have two.

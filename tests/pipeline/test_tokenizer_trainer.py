@@ -17,8 +17,8 @@ from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.pipeline.tokenizer_trainer import FACTORY
 
 

@@ -20,7 +20,7 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, Constitue
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.models.word_counts import WordCounts, is_han
 from spacy_structreg.pipeline.word_check import WordCheck
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.word_lists import ListedWord
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.knowledge import contents_of, restored_sources
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.features.knowledge import LEXICON_ATOMS
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.knowledge import contents_of, restored_sources
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from looped import looped
 from twins import is_maximal
 
-from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.guided import GuidedSegmenter
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords
 
 TAGGED = [

@@ -14,7 +14,7 @@ from tasks.test_joint_decoder import TAGS as CHAIN_TAGS
 from tasks.test_joint_decoder import Model as Chain
 from tasks.test_text_decoder import TEXTS, choice_of, flat, model, spans_in
 
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords, WordEntry
 
 EXACT = ["characters", "words", "guided and wide"]

@@ -12,12 +12,12 @@ from crf_twins import finite_differences
 from log_linear_twin import chain_features
 from scipy.integrate import quad
 
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.labeling.crf import CRF
-from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import LogLinear
+from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.labeling.crf import CRF
+from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.training.log_linear import LogLinearTrainer
 

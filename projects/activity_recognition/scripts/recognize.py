@@ -35,8 +35,8 @@ from sensors import (
 )
 
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
 
 Labeled: TypeAlias = list[tuple[dict[str, float], str]]
 Floats: TypeAlias = NDArray[np.float64]

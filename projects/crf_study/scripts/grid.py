@@ -18,10 +18,10 @@ from studies.grids import GridFile
 from studies.grids import canonical as canonical_line
 from studies.results import ResultFile
 
-from spacy_structreg.estimators.classification.text_classifier import TextClassifier
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 
 Setting: TypeAlias = "dict[str, Any]"
 

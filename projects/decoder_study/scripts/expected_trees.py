@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.estimators.joint.parsed_analyses import ANY_LABEL
+from spacy_structreg.models.joint.parsed_analyses import ANY_LABEL
 
 LEFT, RIGHT = 0, 1
 NEVER: Final = -np.inf

@@ -12,28 +12,28 @@ from corpora import Part
 from expected_trees import expected_tree
 
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import (
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.guided import (
     GuidedJointTagger,
     GuidedSegmenter,
 )
-from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.guided_joint_parser import GuidedJointParser
-from spacy_structreg.estimators.joint.joint_reranker import JointReranker
-from spacy_structreg.estimators.joint.parsed_analyses import (
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.guided_joint_parser import GuidedJointParser
+from spacy_structreg.models.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.parsed_analyses import (
     AnalysisParser,
     expected_arcs,
     fitted_weights,
     probabilities,
 )
-from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
-from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.raw_text import TaggedPredictor
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.joint.word_joint_parser import WordJointParser
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.raw_text import TaggedPredictor
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.tagging import Tagger
 
 ROLES: Final = ("characters", "words", "tagger", "parser", "backward", "joint")
 

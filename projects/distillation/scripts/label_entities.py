@@ -22,9 +22,9 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.formats.columns import write_columns
 from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.labeling import labels_of
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
 
 BATCH = 64
 EPOCHS = 8

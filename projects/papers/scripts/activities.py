@@ -23,8 +23,8 @@ from run import Group, Model, Training, packed, rounded
 from thinc.api import Config
 
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 from spacy_structreg.metrics.figures import Counts
+from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
 
 SCRIPTS: Final = Path(__file__).resolve().parents[2] / "activity_recognition/scripts"
 sys.path.append(str(SCRIPTS))

@@ -29,8 +29,8 @@ from spacy_structreg.corpora.corpus_options import (
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
 from spacy_structreg.corpora.trees import Tree
-from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")

@@ -15,9 +15,9 @@ from studies.grids import GridFile
 from studies.grids import canonical as canonical_line
 from studies.results import ResultFile
 
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_average import MEANS
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 
 Setting: TypeAlias = "dict[str, Any]"
 

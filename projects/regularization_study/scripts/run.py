@@ -10,8 +10,8 @@ from typing import Any
 from corpora import Corpus
 from grid import Grid, Key, Results, Unit, segmenter
 
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_average import MEANS
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 
 
 def scored(model: CharacterSegmenter, corpus: Corpus, seconds: float) -> dict[str, float]:

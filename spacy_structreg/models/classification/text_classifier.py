@@ -1,0 +1,168 @@
+"""Categories of texts, by logistic regression or a perceptron over their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
+
+from numpy.typing import NDArray
+
+from spacy_structreg.learn.learning_settings import LogLinear
+from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.metrics.classification import score_classification
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.classification.classified_schema import CLASSIFIED, ClassifiedWords
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.label_chain import ChainEstimator, SequenceDecoder, Split
+from spacy_structreg.models.settings import TrainingSettings
+from spacy_structreg.tasks.classification import LONGEST_NGRAM, Values, WordBag
+
+__all__ = ["DEFAULT_LEARNING", "TextClassifier"]
+
+DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_level=0.7)
+"""Default learning, chosen on sentences of UD English EWT by genre, where noise is worth
+three points (project `text_classification`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextClassifierSettings(TrainingSettings):
+    """Settings of a `TextClassifier`."""
+
+    DEFAULT_LEARNING: ClassVar[LogLinear] = DEFAULT_LEARNING
+
+    ngrams: int = setting(1, "N-grams of one up to so many words are features.", maximum=3)
+    characters: Sequence[int] | None = setting(
+        None,
+        "N-grams of so many characters are features, as in [1, 2], for texts without spaces "
+        "between words; null for none.",
+        minimum=1,
+        maximum=LONGEST_NGRAM,
+    )
+    lower: bool = setting(True, "Let upper case look like lower case.")
+    values: Values = setting(
+        "binary",
+        'What counts of an n-gram: "binary", that it is there; "counts", how often; "log", 1 + log '
+        "of that.",
+    )
+    normalize: bool = setting(
+        False, "Scale the values of each text, so that their squares add up to 1."
+    )
+    epochs: int = 15
+
+    def _check(self) -> None:
+        super()._check()
+        if self.ngrams == 0 and not self.characters:
+            raise ValueError("nothing is seen of texts; choose ngrams = 1, or some characters")
+
+
+class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
+    """Finds the category of a text: multinomial logistic regression on its words and n-grams.
+
+    It is a chain of a single label, so that the weights are learned, and features noised, as those
+    of sequences (Wang et al. 2013, section 2).
+
+    Gold texts are pairs of a list of words and a category; what is predicted from are lists of
+    words. Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "text_classifier"
+    NOUN = "text classifier"
+    SCHEMA = CLASSIFIED
+    GIVEN_WORDS = True
+    CLASSIFIES = True
+    PRIMARY = "cats_acc"
+    MUST_AGREE = ("ngrams", "characters", "lower", "values", "normalize", "labels")
+    SETTINGS = TextClassifierSettings
+    settings: TextClassifierSettings
+
+    @from_settings(TextClassifierSettings)
+    def __init__(self, settings: TextClassifierSettings) -> None:
+        sizes = tuple(sorted(set(settings.characters or ())))
+        self._seen: WordBag = WordBag(
+            settings.ngrams,
+            sizes,
+            lower=settings.lower,
+            values=settings.values,
+            normalize=settings.normalize,
+        )
+        super().__init__(replace(settings, characters=sizes or None))
+
+    def features(self, words: Words) -> dict[str, float]:
+        """The names and values of the features of a text, for inspection and other programs."""
+        return self._seen.features(_text(words))
+
+    def predict(self, words: Words) -> str:
+        """The category of a text. Raises ValueError if the model has not been trained."""
+        with self._decoders().borrow() as decoder:
+            return decoder.label(self._items(words))[0]
+
+    def predict_batch(self, texts: Iterable[Words], *, n_threads: int = 1) -> list[str]:
+        """The category of each text; threads work side by side. As `predict`."""
+        return list(self.predict_stream(texts, n_threads=n_threads))
+
+    def predict_stream(self, texts: Iterable[Words], *, n_threads: int = 1) -> Iterator[str]:
+        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
+        return self._categories(map(self._items, texts), self._decoders(), n_threads)
+
+    def predict_marginals(self, words: Words) -> dict[str, float]:
+        """The probability of each category of a text.
+
+        Raises ValueError as `predict`, and for a model that was not trained to have probabilities
+        (by `LogLinear` settings).
+        """
+        return self._named(self._marginals(self._items(words)))
+
+    def predict_marginals_stream(
+        self, texts: Iterable[Words], *, n_threads: int = 1
+    ) -> Iterator[dict[str, float]]:
+        """`predict_marginals` of any number of texts in bounded memory, in their order."""
+        return map(self._named, self._marginals_stream(map(self._items, texts), n_threads))
+
+    def _named(self, marginals: NDArray[Any]) -> dict[str, float]:
+        return dict(zip(self.labels, marginals[0].tolist(), strict=True))
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    @staticmethod
+    def _split(sentence: ClassifiedWords) -> Split:
+        return [sentence[0]], [sentence[1]]
+
+    def _items(self, given: Any) -> Sequence[Any]:
+        return [_text(given)]
+
+    @staticmethod
+    def _places(items: Sequence[Any]) -> list[str]:
+        return [" ".join(words) for words in items]
+
+    @staticmethod
+    def _extent(items: Sequence[Any]) -> int:
+        return len(items[0])
+
+    def _categories(
+        self,
+        inputs: Iterable[Sequence[Any]],
+        decoders: DecoderPool[SequenceDecoder],
+        n_threads: int,
+    ) -> Iterator[str]:
+        return (labels[0] for labels in self._stream(inputs, decoders, n_threads))
+
+    def _score(
+        self,
+        gold: list[ClassifiedWords],
+        decoders: DecoderPool[SequenceDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        found = self._categories(([words] for words, _ in gold), decoders, n_threads)
+        return score_classification((category for _, category in gold), found)
+
+
+def _text(words: Any) -> Words:
+    """The words of a text as a list. Raises ValueError if they are none."""
+    listed = None if isinstance(words, str) or not isinstance(words, Iterable) else list(words)
+    if listed is None or not all(isinstance(word, str) for word in listed):
+        raise ValueError(f"{words!r:.60} is not a list of words")
+    return listed

@@ -1,0 +1,308 @@
+"""Constituency parsing of tagged words, in any language."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.features.constituents import CONSTITUENT_TABLES
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import (
+    check_int,
+    check_strings,
+    from_settings,
+    setting,
+)
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.constituents.constituent_queries import (
+    ConstituentQuery,
+    GivenConstituents,
+    parse_constituents,
+    visible_constituents,
+)
+from spacy_structreg.models.constituents.constituent_schema import CONSTITUENTS
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
+from spacy_structreg.models.tree_queries import TaggedSentence
+from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.constituents import (
+    CONSTITUENT_ATOMS,
+    CONSTITUENT_EVENTS,
+    MAX_UNARIES,
+    ConstituentDecoder,
+    ConstituentTransitions,
+)
+from spacy_structreg.tasks.derivations import Derivation
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.training.agenda import AgendaTrainer
+
+
+logger = logging.getLogger("spacy_structreg")
+
+_HEADS: Final = "heads"
+
+LEAST_UNARIES: Final = 3
+"""Least number of unary phrases that may lie on one another, for any training corpus (Zhang & Clark
+2009)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstituencyParserSettings(TreeParserSettings):
+    """Settings of a `ConstituencyParser`."""
+
+    known_heads: bool = setting(
+        False,
+        "Let only such children be heads of a phrase as phrases of its label have in the training "
+        "corpus, by their tags and labels: no PP without a preposition. Tags that are heads of "
+        "nothing there, and phrases that are given, may have any.",
+    )
+
+
+class ConstituencyParser(
+    TreeParser[
+        ConstituencySentence,
+        ConstituentDecoder,
+        Scores,
+        GivenConstituents,
+        ConstituentQuery,
+        ConstituencySentence,
+    ]
+):
+    """Builds a phrase structure tree with heads over tagged words, by beam search.
+
+    Zhang & Clark 2011, section 6.
+
+    Tables of templates are those of `features.constituents`.
+
+    Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
+    on each other one is learned; trees with more than 16 unary phrases on one another are left out,
+    and counted in the log. Words of nothing but white space are no words to the model.
+    What may be given of a tree are constituents that it must have (`GivenConstituents`).
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "constituency_parser"
+    NOUN = "constituency parser"
+    SCHEMA = CONSTITUENTS
+    GIVEN_WORDS = True
+    PRIMARY = "brackets_f"
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
+
+    SETTINGS = ConstituencyParserSettings
+    settings: ConstituencyParserSettings
+
+    @from_settings(ConstituencyParserSettings)
+    def __init__(self, settings: ConstituencyParserSettings) -> None:
+        super().__init__(
+            settings,
+            events=CONSTITUENT_EVENTS,
+            atoms=CONSTITUENT_ATOMS,
+            tables=CONSTITUENT_TABLES,
+            table="phrases+",
+        )
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def nbest(
+        self, words: Words, tags: Sequence[str], n: int
+    ) -> list[tuple[float, ConstituencySentence]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The beam is at least `n` wide, and the search goes on until the best `n` are complete: for
+        more than one, the first may be another than `predict` finds. The score is the sum of the
+        weights of all features. Raises ValueError if n < 1, and as `predict`.
+        """
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        """
+
+        from spacy_structreg.corpora.binarization import debinarize
+        from spacy_structreg.models.explained_words import explained_tree
+
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            visible, of_visible = query.visible
+            names = ["SHIFT", "TERMINATE", "IDLE"] + [
+                f"{way} {label}"
+                for way in ("UNARY", "LEFT", "RIGHT", "LEFT-TEMPORARY", "RIGHT-TEMPORARY")
+                for label in decoder.system.labels
+            ]
+
+            def shown(actions: list[int]) -> str:
+                tree = debinarize(decoder.system.steps(actions))
+                return " ".join(
+                    f"{each.label}({''.join(visible[each.begin : each.end])})" for each in tree
+                )
+
+            return explained_tree(decoder, visible, of_visible, names, shown)
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _empty_spec(self) -> ConstituentSpec:
+        return self._spec_for((), LEAST_UNARIES, (), WordKnowledge.unread(self.settings))
+
+    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
+        return ConstituentQuery.of(sentence, given)
+
+    def _parse(
+        self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
+    ) -> list[ConstituencySentence]:
+        return parse_constituents(decoder, queries)
+
+    def _examples(self, sentence: ConstituencySentence) -> Sequence[ConstituencySentence]:
+        visible = visible_constituents(sentence)
+        return [] if visible is None else [visible]
+
+    def _score(
+        self,
+        gold: list[ConstituencySentence],
+        decoders: DecoderPool[ConstituentDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.constituents import score_brackets
+
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_brackets(gold, predicted)
+
+    def _spec_of(self, examples: Iterable[ConstituencySentence]) -> ConstituentSpec:
+        labels = set(self._expected)
+        most_unaries = LEAST_UNARIES
+        heads: set[tuple[str, str]] = set()
+        n_left_out = 0
+        for example in examples:
+            n_unaries = _n_unaries(example)
+            if n_unaries > MAX_UNARIES:
+                n_left_out += 1
+                continue
+            most_unaries = max(most_unaries, n_unaries)
+            labels.update(constituent.label for constituent in example.constituents)
+            heads.update(_heads_of(example))
+        if n_left_out:
+            logger.warning(
+                "%d trees are left out of training: more than %d unary phrases lie on one another",
+                n_left_out,
+                MAX_UNARIES,
+            )
+        if not labels:
+            raise ValueError(
+                "there is no phrase in the training corpus from which a constituency parser could "
+                "learn"
+            )
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(sorted(labels), most_unaries, sorted(heads), known)
+
+    def _spec_for(
+        self,
+        labels: Sequence[str],
+        max_unaries: int,
+        heads: Iterable[tuple[str, str]],
+        knowledge: WordKnowledge,
+    ) -> ConstituentSpec:
+        atoms = [atom for template in self._templates for atom in template.atoms]
+        system = ConstituentTransitions(
+            knowledge.atoms(),
+            labels,
+            atoms,
+            max_unaries=max_unaries,
+            heads=heads if self.settings.known_heads else None,
+        )
+        return ConstituentSpec(
+            system=system,
+            templates=self._templates,
+            beam=self.settings.beam,
+            margin=self.settings.beam_margin,
+            update=self._update,
+        )
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> ConstituentSpec:
+        max_unaries = check_int("max_unaries", field(entries, "max_unaries", int), 1)
+        known = sorted(set(check_strings("labels", labels)))
+        if not all(known) or not known:
+            raise ValueError("phrases need labels, none of which is empty")
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        heads: list[tuple[str, str]] = []
+        if self.settings.known_heads:
+            of_labels = check_strings(_HEADS, field(entries, _HEADS, list))
+            if len(of_labels) % 2:
+                raise ValueError("its heads of phrases are no pairs of a label and a category")
+            heads = list(zip(of_labels[::2], of_labels[1::2], strict=True))
+        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), heads, knowledge)
+
+
+@dataclass(frozen=True)
+class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
+    """Labels of phrases, features of states, and how trees are searched for."""
+
+    system: ConstituentTransitions
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.system.labels
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
+
+        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
+        scorer = StateScorer(self.system.copy(), self.templates, tables)
+        return ConstituentDecoder(Agenda(scorer, self.beam, margin=self.margin))
+
+    def compile(self, example: ConstituencySentence, learner: Perceptron) -> Derivation | None:
+        if _n_unaries(example) > MAX_UNARIES:
+            return None
+        try:
+            return self.system.compile(example.words, example.tags, example.constituents, learner)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}: what the training did not begin with; call fit, or prepare with the "
+                "whole corpus"
+            ) from error
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        entries, arrays = contents_of_words(self.system.words)
+        if self.system.heads is not None:
+            entries[_HEADS] = [name for pair in self.system.heads for name in pair]
+        return {"max_unaries": self.system.max_unaries, **entries}, arrays
+
+
+def _heads_of(sentence: ConstituencySentence) -> list[tuple[str, str]]:
+    """The label of each phrase with the tag or label of the child that is its head."""
+    found: list[tuple[str, str]] = []
+
+    def noted(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        found.append((phrase.label, next(name for name, head in parts if head == phrase.head)))
+        return phrase.label, phrase.head
+
+    if sentence.constituents:
+        sentence.fold([(tag, word) for word, tag in enumerate(sentence.tags)], noted)
+    return found
+
+
+def _n_unaries(sentence: ConstituencySentence) -> int:
+    """The longest chain of unary phrases on one another."""
+    chains = groupby(sentence.constituents, key=lambda each: (each.begin, each.end))
+    return max((len(list(chain)) - (end - begin > 1) for (begin, end), chain in chains), default=0)

@@ -1,0 +1,380 @@
+"""Dependency parsing of tagged words, in any language."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
+from spacy_structreg.models.tree_queries import (
+    GivenArcs,
+    Query,
+    TaggedSentence,
+    mirrored,
+    parse_queries,
+    without_blanks,
+)
+from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.dependencies.arc_eager import (
+    ARC_ATOMS,
+    ARC_EAGER_ATOMS,
+    ARC_EAGER_EVENTS,
+    ArcEager,
+)
+from spacy_structreg.tasks.dependencies.arc_standard import (
+    ARC_STANDARD_ATOMS,
+    ARC_STANDARD_EVENTS,
+    ArcStandard,
+)
+from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions, ParseDecoder
+from spacy_structreg.tasks.derivations import Derivation
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.training.agenda import AgendaTrainer
+
+
+logger = logging.getLogger("spacy_structreg")
+
+UNLABELED: Final = "dep"
+"""The label of all arcs of a parser without labels."""
+
+
+@dataclass(frozen=True)
+class _Transitions:
+    """A transition system by its parts."""
+
+    make: Callable[..., DependencyTransitions]
+    atoms: tuple[str, ...]
+    events: tuple[str, ...]
+    tables: dict[str, str]
+    table: str
+    merge: bool
+    own_atoms: Mapping[str, tuple[str, ...]]
+
+
+SYSTEMS: Final = {
+    "arc_eager": _Transitions(
+        ArcEager,
+        ARC_EAGER_ATOMS,
+        ARC_EAGER_EVENTS,
+        ARC_EAGER_TABLES,
+        "rich+characters",
+        False,
+        {"arc": ARC_ATOMS},
+    ),
+    "arc_standard": _Transitions(
+        ArcStandard,
+        ARC_STANDARD_ATOMS,
+        ARC_STANDARD_EVENTS,
+        ARC_STANDARD_TABLES,
+        "merging",
+        True,
+        {},
+    ),
+}
+"""Transition systems by the names of the setting `system`."""
+
+
+class LiftedSentence(Sentence):
+    """A training example whose tree was made projective."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependencyParserSettings(TreeParserSettings):
+    """Settings of a `DependencyParser`."""
+
+    DEFAULT_LEARNING: ClassVar[Learning] = Learning(prune=0.8)
+
+    system: str = setting(
+        "arc_eager",
+        'The transition system: "arc_eager" (Zhang & Clark 2011) or "arc_standard" (Huang & Sagae '
+        "2010).",
+        choices=SYSTEMS,
+    )
+    labeled: bool = setting(True, "Give arcs the labels of the corpus.")
+    backward: bool = setting(
+        False,
+        "Read sentences from their last word to their first: such a parser errs elsewhere than one "
+        "that reads forward.",
+    )
+    merge: bool | None = setting(
+        None,
+        "Merge states that no later score can tell apart, in training and in prediction; null does "
+        "so for arc_standard.",
+    )
+
+
+class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
+    """Builds a projective dependency tree with one root over tagged words, by beam search.
+
+    Tables of templates are those of `features.dependencies`. Without labels, all arcs get
+    `UNLABELED`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
+    arc-standard parsing goes on from all states that a merged one may lie on.
+
+    Gold sentences are `Sentence`s. Trees that are not projective are made so for
+    training (`corpora.dependencies.projectivize`); where heads or labels are None, all trees that
+    have the others are right (`training.agenda`); sentences with several roots, or with nothing of
+    a tree, are left out. The log counts all three.
+    Words of nothing but white space are no words to the model: they are passed over in training,
+    and become children of the word before them, with the label ``""``.
+    What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
+    not know are kept for what they are; given heads of white space are not looked at.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "dependency_parser"
+    NOUN = "parser"
+    SCHEMA = DEPENDENCIES
+    GIVEN_WORDS = True
+    PRIMARY = "dep_las"
+    MUST_AGREE = ("system", "backward", "templates", "labels", "half_width", "script")
+    SETTINGS = DependencyParserSettings
+    settings: DependencyParserSettings
+
+    @from_settings(DependencyParserSettings)
+    def __init__(self, settings: DependencyParserSettings) -> None:
+        parts = SYSTEMS[settings.system]
+        if not settings.labeled:
+            self.PRIMARY = "dep_uas"
+        self._merges = parts.merge if settings.merge is None else settings.merge
+        super().__init__(
+            replace(settings, merge=self._merges),
+            events=parts.events,
+            atoms=parts.atoms,
+            tables=parts.tables,
+            table=parts.table,
+            own_atoms=parts.own_atoms,
+        )
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The score is the sum of the weights of all features. With `merge` there are few: of all ways
+        to states that look alike only the best is known at the end. Raises ValueError if n < 1, and
+        as `predict`.
+        """
+        query = self._query((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [
+                (score, query.answer(decoder, tree))
+                for score, tree in decoder.nbest(query.words, query.tags, n)
+            ]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Actions of a `backward` parser come from the
+        last word to the first, and its features name words as it reads them, the next one on the
+        left. Raises ValueError as `predict`.
+        """
+        from spacy_structreg.models.explained_words import explained_tree
+
+        query = self._query((words, tags), None)
+        order = -1 if self.settings.backward else 1
+        with self._decoders().borrow() as decoder:
+            names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
+                f"ARC-{side} {label}".rstrip()
+                for side in ("LEFT", "RIGHT")[::order]
+                for label in decoder.labels or [""]
+            ]
+
+            def shown(actions: list[int]) -> str:
+                heads, labels = decoder.system.tree(actions)
+                arcs = [
+                    f"{word}←{query.words[head]}:{decoder.labels[label]}"
+                    for word, head, label in zip(query.words, heads, labels, strict=True)
+                    if head != ROOT
+                ]
+                return " ".join(arcs[::order])
+
+            found = explained_tree(decoder, query.words, query.tags, names, shown)
+        return replace(found, text=" ".join(query.words[::order]))
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _empty_spec(self) -> DependencySpec:
+        return self._spec_for((), "", WordKnowledge.unread(self.settings))
+
+    def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
+        return Query.of(sentence, given, backward=self.settings.backward)
+
+    def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
+        return parse_queries(decoder, queries)
+
+    def _examples(self, sentence: Sentence) -> Sequence[Sentence]:
+        visible = without_blanks(sentence)
+        if visible is None:
+            return []
+        if self.settings.backward:
+            visible = mirrored(visible)
+        heads = projectivize(visible.heads) if _is_tree(visible) else visible.heads
+        if heads == visible.heads:
+            return [visible]
+        return [LiftedSentence(visible.words, visible.tags, heads, visible.labels)]
+
+    def _score(
+        self,
+        gold: list[Sentence],
+        decoders: DecoderPool[ParseDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.dependencies import score_parses
+
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_parses(gold, predicted)
+
+    def _spec_of(self, examples: Iterable[Sentence]) -> DependencySpec:
+        labels = set(self._expected)
+        # Those of words whose heads are not known, roots perhaps.
+        loose: set[str] = set()
+        roots: Counter[str] = Counter()
+        n_lifted = n_partial = n_left_out = 0
+        for example in examples:
+            if not _is_tree(example):
+                n_left_out += 1
+                continue
+            names = _labels_of(example, self.settings.labeled)
+            n_partial += None in example.heads or None in names
+            n_lifted += isinstance(example, LiftedSentence)
+            for head, label in zip(example.heads, names, strict=True):
+                if label is not None and head == ROOT:
+                    roots[label] += 1
+                elif label is not None:
+                    (loose if head is None else labels).add(label)
+        if n_lifted:
+            logger.info("%d trees that are not projective were made so for training", n_lifted)
+        if n_partial:
+            logger.info("%d trees are annotated in part", n_partial)
+        if n_left_out:
+            logger.warning(
+                "%d sentences are left out of training: they have several roots, or no trees",
+                n_left_out,
+            )
+        # The most frequent; the first of equal ones in the order of the alphabet.
+        root = min(roots, key=lambda label: (-roots[label], label), default="")
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(sorted(labels | loose - {root}), root, known)
+
+    def _spec_for(
+        self, labels: Sequence[str], root_label: str, known: WordKnowledge
+    ) -> DependencySpec:
+        events = list(dict.fromkeys(template.event for template in self._templates))
+        atoms = [atom for template in self._templates for atom in template.atoms]
+        system = SYSTEMS[self.settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
+        return DependencySpec(
+            system=system,
+            templates=self._templates,
+            beam=self.settings.beam,
+            margin=self.settings.beam_margin,
+            update=self._update,
+            merge=self._merges,
+            arc_labels=tuple(labels),
+            root_label=root_label,
+            labeled=self.settings.labeled,
+        )
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> DependencySpec:
+        return self._spec_for(
+            check_strings("labels", labels),
+            field(entries, "root_label", str),
+            WordKnowledge.stored(self.settings, entries, arrays),
+        )
+
+
+@dataclass(frozen=True)
+class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
+    """Labels of arcs, features of states, and how trees are searched for.
+
+    root_label: of the root, which has no arc.
+    """
+
+    system: DependencyTransitions
+    merge: bool
+    arc_labels: tuple[str, ...]
+    root_label: str
+    labeled: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.arc_labels
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.arc_labels)}
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
+
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
+        )
+
+    def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
+        scorer = StateScorer(self.system.copy(), self.templates, tables)
+        agenda = Agenda(scorer, self.beam, self.merge, self.margin)
+        return ParseDecoder(agenda, self.arc_labels, self.root_label)
+
+    def compile(self, example: Sentence, learner: Perceptron) -> Derivation | None:
+        if not _is_tree(example):
+            return None
+        heads, number = example.heads, self._number
+        # What only roots are called says nothing of the arc of a word without a head.
+        labels = tuple(
+            None if head is None and label == self.root_label and label not in number else label
+            for head, label in zip(heads, _labels_of(example, self.labeled), strict=True)
+        )
+        of_arcs = {label for head, label in zip(heads, labels, strict=True) if head != ROOT}
+        if unknown := sorted(label for label in of_arcs - number.keys() if label is not None):
+            raise ValueError(
+                f"the label {unknown[0]!r} is none of those that the training began with "
+                f"({', '.join(self.arc_labels)}); call fit, or prepare with the whole corpus"
+            )
+        # The label of a root need be none of an arc.
+        numbers = [None if label is None else number.get(label, 0) for label in labels]
+        return self.system.compile(example.words, example.tags, heads, numbers, learner)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        entries, arrays = contents_of_words(self.system.words)
+        return {"root_label": self.root_label, **entries}, arrays
+
+
+def _is_tree(example: Sentence) -> bool:
+    """True if heads and labels are of a tree with one root, or of a part of one."""
+    heads = example.heads
+    if heads.count(ROOT) > 1 or (None not in heads and ROOT not in heads):
+        return False
+    return {*heads, *example.labels} != {None}
+
+
+def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
+    """The labels to train on."""
+    return example.labels if labeled else (UNLABELED,) * len(example.words)

@@ -1,0 +1,518 @@
+"""Explanations of the words that models find in raw text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from spacy_structreg.features.character_classes import ALPHABETS
+from spacy_structreg.features.knowledge import (
+    BEYOND,
+    CORPUS,
+    GUIDE,
+    STATISTICS,
+    TYPED_RUN,
+    USER_WORDS,
+    WORD_LIST,
+)
+from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS
+from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
+from spacy_structreg.models.explained_states import ExplainedStates, StateNames
+from spacy_structreg.models.explanation import (
+    Contribution,
+    Decision,
+    Explanation,
+    Placed,
+    around,
+    decision_of,
+    named,
+    placed,
+    shown,
+)
+from spacy_structreg.search.visited_states import visited_states
+from spacy_structreg.tasks.joint.reranking import RerankingDecoder
+from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
+from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
+from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.words import WordDecoder
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.raw_text import SentenceConstraints
+
+AnyScheme: TypeAlias = SegmentationScheme | JointScheme
+
+_LAST_CHARACTER = 0x10FFFF
+# Actions of `tasks.segmentation.words`.
+_APPEND = 0
+_START = 1
+_PLACES = "BMES"
+# Atoms of nodes (`tasks.joint.word_trees`): a field around a node, or behind it.
+_OF_NODE = re.compile(r"(?:(\w+)\()?(S[012](?:[lr]2?)?)(?:\)|(w|t|label|vl|vr))")
+_STAND_INS = {
+    FIRST_STAND_IN + number - 1: f"<{kind}>" if number == first else f"<{kind}…>"
+    for kind, (first, last) in STAND_INS.items()
+    for number in (first, last)
+}
+
+
+def explained_sentence(
+    decoder: Any, scheme: AnyScheme | None, text: str, limits: SentenceConstraints
+) -> Explanation:
+    """The explanation of one sentence of a text.
+
+    scheme: of the labels of characters, if the model has any. limits: what users say of it.
+    """
+    _, words = decoder.nbest(text, 1, **limits)[0]
+    analysis = " ".join(word if isinstance(word, str) else "/".join(word) for word in words)
+    if isinstance(decoder, WordDecoder):
+        return _by_words(decoder, text, analysis, limits)
+    assert isinstance(decoder, CharacterDecoder)
+    assert scheme is not None
+    explain = _by_both if isinstance(decoder, RerankingDecoder) else _by_characters
+    found: Explanation = explain(decoder, scheme, text, analysis, limits)  # type: ignore[arg-type]
+    return found.about_items(len(_visible(text)))
+
+
+# Chains of characters ----------------------------------------------------------------------------
+
+
+def _by_characters(
+    decoder: CharacterDecoder,
+    scheme: AnyScheme,
+    text: str,
+    analysis: str,
+    limits: SentenceConstraints,
+) -> Explanation:
+    characters, score, path = decoder.best_labels(text, **limits)
+    if not characters:
+        return Explanation(text, analysis, 0.0, ())
+    visible = _visible(text)
+    kinds = _kinds(decoder)
+    choices = _choices(decoder)
+    view = _view(decoder, scheme, characters, visible)
+
+    def bonuses(of: Sequence[int]) -> list[tuple[int, Contribution]]:
+        return [
+            (start, Contribution("user word", "".join(visible[start:end]), USER_WORDS, bonus))
+            for start, end, bonus in _bonuses(text, limits, of, kinds, decoder.tags)
+        ]
+
+    def rival(i: int) -> Sequence[int] | None:
+        excluded = [y for y, kind in enumerate(kinds) if kind == kinds[path[i]]]
+        _, best, other = decoder.best_labels(text, **limits, place=i, excluded=excluded)
+        # Listed words hold the place, whatever the labels.
+        return other if best > -np.inf and kinds[other[i]] != kinds[path[i]] else None
+
+    explained = ExplainedChain(decoder.chain, view, bonuses)
+    decisions = explained.decisions(path, score, lambda y: choices[y], rival)
+    return Explanation(text, analysis, score, tuple(decisions))
+
+
+def _visible(text: str) -> list[str]:
+    """The characters that are no white space."""
+    return [character for character in text if not character.isspace()]
+
+
+def _kinds(decoder: CharacterDecoder) -> list[tuple[bool, int]]:
+    """The meaning of labels for the words: those that mean the same are one choice."""
+    return list(zip(decoder.label_begins.tolist(), decoder.label_tags.tolist(), strict=True))
+
+
+def _choices(decoder: CharacterDecoder) -> list[str]:
+    """The meaning of labels, in words."""
+    return [
+        _choice(begins, named(decoder.tags, tag) if decoder.tags else "")
+        for begins, tag in _kinds(decoder)
+    ]
+
+
+def _view(
+    decoder: CharacterDecoder, scheme: AnyScheme, characters: str, visible: Sequence[str]
+) -> ChainView:
+    values = _CharacterValues(decoder.atoms)
+    return ChainView(
+        decoder.atoms.symbols(characters, decoder.chain.features.reach),
+        (),
+        scheme.labels,
+        [around(visible, i) for i in range(len(visible))],
+        values.value,
+        values.source,
+    )
+
+
+def _choice(begins: bool, tag: str = "") -> str:
+    name = "begins a word" if begins else "goes on"
+    return f"{name}, {tag}" if tag else name
+
+
+def _bonuses(
+    text: str,
+    limits: SentenceConstraints,
+    path: Sequence[int],
+    kinds: Sequence[tuple[bool, int]],
+    tags: Sequence[str],
+) -> Iterable[tuple[int, int, float]]:
+    """Yield the words of a path that have a bonus: begin, end, and the bonus."""
+    if limits["bonuses"] is None:
+        return
+    starts = [i for i, y in enumerate(path) if kinds[y][0] or i == 0]
+    words = {
+        (start, end): tags[kinds[path[start]][1]] if tags else ""
+        for start, end in pairwise([*starts, len(path)])
+    }
+    before = np.cumsum([0, *(not character.isspace() for character in text)])
+    listed_tags = limits["listed_tags"]
+
+    def places(found: Any) -> list[tuple[tuple[int, int], str]]:
+        return [
+            (
+                (int(before[start]), int(before[end])),
+                listed_tags[tag] if tag >= 0 and tags and listed_tags[tag] in tags else "",
+            )
+            for start, end, tag in found.tolist()
+        ]
+
+    listed = set() if limits["listed"] is None else {each for each, _ in places(limits["listed"])}
+    found, scores = limits["bonuses"]
+    for (place, tag), bonus in zip(places(found), scores.tolist(), strict=True):
+        if place in words and place not in listed and tag in ("", words[place]):
+            yield *place, bonus
+
+
+# Both ---------------------------------------------------------------------------------------------
+
+
+def _by_both(
+    decoder: RerankingDecoder,
+    scheme: AnyScheme,
+    text: str,
+    analysis: str,
+    limits: SentenceConstraints,
+) -> Explanation:
+    """The runner-up is the next of the analyses that are ranked."""
+    characters = decoder.best_labels(text, **limits)[0]
+    if not characters:
+        return Explanation(text, analysis, 0.0, ())
+    visible, kinds, choices = _visible(text), _kinds(decoder), _choices(decoder)
+    chain = ExplainedChain(decoder.chain, _view(decoder, scheme, characters, visible))
+    ranked: list[tuple[list[int], list[list[Contribution]]]] = []
+    scores = []
+    for score, words in decoder.nbest(text, decoder.n_best, **limits):
+        lengths = [len("".join(word.split())) for word, _ in words]
+        path: list[int] = scheme.encode(lengths, [tag for _, tag in words]).tolist()  # type: ignore[call-arg]
+        actions = [_START + kinds[y][1] if kinds[y][0] else _APPEND for y in path]
+        actions.append(_START + len(decoder.tags))
+        decoder.system.load_text(characters)
+        visited = visited_states(decoder.system, actions)
+        values = _WordValues(decoder, characters, actions)
+        names = StateNames(values.value, values.source, str, values.action)
+        states = ExplainedStates(decoder.scorer, visited, names)
+        found = [states.contributions(i, action) for i, action in enumerate(actions)]
+        for i in range(len(path)):
+            found[i] += (
+                replace(each, number=decoder.weight * each.number)
+                for each in chain.contributions(path, i)
+            )
+        for start, end, bonus in _bonuses(text, limits, path, kinds, decoder.tags):
+            word = "".join(visible[start:end])
+            found[start].append(Contribution("user word", word, USER_WORDS, bonus))
+        ranked.append((path, found))
+        scores.append(score)
+    best, own = ranked[0]
+
+    def seen_from(i: int, of: Sequence[Sequence[Contribution]]) -> list[Placed]:
+        return [
+            (placed(around(visible, j), j - i), each)
+            for j, contributions in enumerate(of)
+            for each in contributions
+        ]
+
+    decisions = []
+    for i, y in enumerate(best):
+        other = next((each for each in ranked if kinds[each[0][i]] != kinds[y]), None)
+        rival = None
+        if other is not None:
+            rival = choices[other[0][i]], seen_from(i, own), seen_from(i, other[1])
+        decisions.append(decision_of(around(visible, i), choices[y], own[i], scores[0], rival))
+    decisions.append(decision_of(around(visible, len(best)), "ends", own[-1], scores[0]))
+    return Explanation(text, analysis, scores[0], tuple(decisions))
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+class _CharacterValues:
+    """The values of the atoms of characters, and their sources."""
+
+    def __init__(self, atoms: CharacterAtoms) -> None:
+        self._types = atoms.types
+        self._sources = {name: source for source in atoms.sources for name in source.atoms}
+
+    def value(self, name: str, position: int, symbol: int) -> str:
+        source = self._sources.get(name)
+        if name == "c":
+            return character_text(symbol)
+        if name == "type":
+            return self.type_text(symbol)
+        if isinstance(source, GuideSource) and symbol:
+            tag, place = divmod(symbol - 1, len(_PLACES))
+            return f"{_PLACES[place]}-{source.tags[tag]}" if source.tags else _PLACES[place]
+        if isinstance(source, LexiconSource) and name.startswith("tag") and symbol:
+            return source.words.tag_sets[symbol - 1]
+        return str(symbol) if symbol else "-"
+
+    def type_text(self, symbol: int) -> str:
+        return ALPHABETS[self._types or ""][symbol - 1] if symbol else BEYOND
+
+    def source(self, name: str, position: int, symbol: int) -> str:
+        source = self._sources.get(name)
+        if name == "c":
+            return TYPED_RUN if symbol in _STAND_INS else CORPUS
+        for kind, said in (
+            (GuideSource, GUIDE),
+            (LexiconSource, WORD_LIST),
+            (StatisticsSource, STATISTICS),
+        ):
+            if isinstance(source, kind):
+                return said
+        return CORPUS
+
+
+def character_text(code: int) -> str:
+    """A character by its code point, as explanations show it."""
+    if code > _LAST_CHARACTER:
+        return BEYOND
+    return _STAND_INS.get(code) or shown(chr(code))
+
+
+# States of words ---------------------------------------------------------------------------------
+
+
+def _by_words(
+    decoder: WordDecoder, text: str, analysis: str, limits: SentenceConstraints
+) -> Explanation:
+    characters, score, visited, bonuses = decoder.best_states(text, **limits)
+    visible = _visible(text)
+    actions = [state.action for state in visited]
+    values = (
+        _TreeValues(decoder, characters, actions)
+        if isinstance(decoder, WordTreeDecoder)
+        else _WordValues(decoder, characters, actions)
+    )
+
+    def extras(number: int, action: int) -> list[Contribution]:
+        external = visited[number].external.get(action, 0.0)
+        bonus = bonuses[number].get(action, 0.0)
+        word = values.last_word(number)
+        return [
+            Contribution("guide", word, GUIDE, external - bonus),
+            Contribution("user word", word, USER_WORDS, bonus),
+        ]
+
+    def place(number: int) -> str:
+        return around(visible, values.places[number])
+
+    names = StateNames(values.value, values.source, place, values.action)
+    decisions: list[Decision] = []
+    if visited:
+        explained = ExplainedStates(decoder.agenda.scorer, visited, names, extras)
+        decisions = [
+            replace(each, item=values.item(number))
+            for number, each in enumerate(explained.decisions())
+        ]
+    return Explanation(text, analysis, score, tuple(decisions), len(visible))
+
+
+class _WordValues:
+    """The values of the atoms of words over characters (`tasks.segmentation.words`)."""
+
+    def __init__(
+        self, decoder: WordDecoder | RerankingDecoder, characters: str, actions: Sequence[int]
+    ) -> None:
+        self._tags = decoder.tags
+        self._text = decoder.system.characters.seen(characters)
+        self._types = _CharacterValues(decoder.system.characters)
+        self._lexicon = next(
+            (
+                source
+                for source in decoder.system.characters.sources
+                if isinstance(source, LexiconSource)
+            ),
+            None,
+        )
+        self._actions = actions
+        # Actions from here on consume no character.
+        self._end = _START + max(1, len(decoder.tags))
+        # Of each state, the characters that it has consumed, and where its last two words begin.
+        self.places: list[int] = []
+        self._begins: list[list[int]] = []
+        begins: list[int] = []
+        place = 0
+        for action in actions:
+            self.places.append(place)
+            self._begins.append(begins[-2:])
+            if action == _APPEND or action < self._end:
+                begins = begins if action == _APPEND else [*begins, place]
+                place += 1
+
+        self._readers: dict[str, Callable[[int, str, int], str]] = {
+            "w": self._word,
+            "t": self._tag,
+            "cat": self._category,
+            "listed": self._listed,
+            "tags": self._listed_tags,
+            "type": lambda number, name, value: self._types.type_text(value - 1),
+            "len": lambda number, name, value: str(value - 1),
+            "first": lambda number, name, value: "yes" if value > 1 else "no",
+        }
+
+    def item(self, number: int) -> int | None:
+        """The character that the action in a state is about, if it is about one."""
+        return self.places[number] if self._actions[number] < self._end else None
+
+    def last_word(self, number: int) -> str:
+        """The last word of a state, as far as it goes."""
+        begins = self._begins[number]
+        return self._shown(begins[-1], self.places[number]) if begins else BEYOND
+
+    def _shown(self, begin: int, end: int) -> str:
+        return "".join(character_text(ord(each)) for each in self._text[begin:end])
+
+    def action(self, number: int, action: int) -> str:
+        if action == self._end:
+            return "ends"
+        tag = named(self._tags, action - 1) if self._tags and action != _APPEND else ""
+        return _choice(action != _APPEND, tag)
+
+    def value(self, number: int, name: str, rank: int, value: int) -> str:
+        # Those that are not here are characters: of words, and around the place.
+        read = self._readers.get(name.partition("(")[0].rstrip("+-012"))
+        return character_text(value - 1) if read is None else read(number, name, value)
+
+    def _word(self, number: int, name: str, value: int) -> str:
+        begins = self._begins[number]
+        if name == "w-1":
+            return self.last_word(number)
+        return self._shown(begins[0], begins[1]) if len(begins) > 1 else BEYOND
+
+    def _tag(self, number: int, name: str, value: int) -> str:
+        return named(self._tags, value - 2) if value > 1 else BEYOND
+
+    def _category(self, number: int, name: str, value: int) -> str:
+        # What is seen is which tags the words with this character have.
+        i = self.places[number] - (name != "cat(c0)")
+        return self._shown(i, i + 1) if i >= 0 else BEYOND
+
+    def _listed(self, number: int, name: str, value: int) -> str:
+        return {1: BEYOND, 2: "not listed"}.get(value, f"listed:{value - 3}")
+
+    def _listed_tags(self, number: int, name: str, value: int) -> str:
+        known = self._lexicon.words.tag_sets if self._lexicon is not None else ()
+        return {1: BEYOND, 2: "-"}.get(value) or named(known, value - 3)
+
+    def source(self, number: int, name: str, value: int) -> str:
+        if name.startswith(("listed", "tags")):
+            return WORD_LIST
+        begins = self._begins[number]
+        if name == "w-1":
+            seen = self._text[begins[-1] : self.places[number]] if begins else ""
+        elif name == "w-2":
+            seen = self._text[begins[0] : begins[1]] if len(begins) > 1 else ""
+        else:
+            return TYPED_RUN if value - 1 in _STAND_INS else CORPUS
+        return TYPED_RUN if any(ord(each) in _STAND_INS for each in seen) else CORPUS
+
+
+# Trees over words ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Node:
+    """A word on the stack: its first character and the first after it, its arc and its children."""
+
+    begin: int
+    end: int
+    label: str = ""
+    left: list[_Node] = field(default_factory=list)
+    right: list[_Node] = field(default_factory=list)
+
+
+class _TreeValues(_WordValues):
+    """The values of the atoms of words and the trees over them (`tasks.joint.word_trees`)."""
+
+    def __init__(self, decoder: WordTreeDecoder, characters: str, actions: Sequence[int]) -> None:
+        super().__init__(decoder, characters, actions)
+        self._labels = decoder.arc_labels or ("",)
+        self._readers["dist"] = lambda number, name, value: str(value)
+        self._of_nodes: dict[str, Callable[[_Node, int], str]] = {
+            "w": lambda node, value: self._shown(node.begin, node.end),
+            "t": lambda node, value: named(self._tags, value - 2),
+            "start": lambda node, value: character_text(value - 1),
+            "end": lambda node, value: character_text(value - 1),
+            "len": lambda node, value: str(value - 1),
+            "label": lambda node, value: node.label,
+            "vl": lambda node, value: str(value - 1),
+            "vr": lambda node, value: str(value - 1),
+        }
+        # Of each state the nodes that templates see, by their names.
+        self._nodes: list[dict[str, _Node]] = []
+        stack: list[_Node] = []
+        for number, action in enumerate(actions):
+            self._nodes.append(_visible_nodes(stack))
+            if action == self._end:
+                stack.append(_Node(self._begins[number][-1], self.places[number]))
+            elif action == self._end + 1:
+                stack.pop()
+            elif action > self._end:
+                label, goes_left = self._arc(action)
+                child = stack.pop(-2 if goes_left else -1)
+                child.label = label
+                (stack[-1].left if goes_left else stack[-1].right).append(child)
+
+    def _arc(self, action: int) -> tuple[str, bool]:
+        """The label of an arc, and whether the second tree becomes a child of the top."""
+        side, label = divmod(action - self._end - 2, len(self._labels))
+        return self._labels[label], side == 0
+
+    def _text_of(self, number: int, name: str) -> str:
+        node = self._nodes[number].get(name)
+        return BEYOND if node is None else self._shown(node.begin, node.end)
+
+    def action(self, number: int, action: int) -> str:
+        if action < self._end:
+            return super().action(number, action)
+        if action == self._end:
+            return f"{self.last_word(number)} ends"
+        if action == self._end + 1:
+            return f"{self._text_of(number, 'S0')} is a root"
+        label, goes_left = self._arc(action)
+        child, head = ("S1", "S0") if goes_left else ("S0", "S1")
+        return f"{self._text_of(number, child)}←{self._text_of(number, head)}:{label}"
+
+    def value(self, number: int, name: str, rank: int, value: int) -> str:
+        parts = _OF_NODE.fullmatch(name)
+        if parts is None:
+            return super().value(number, name, rank, value)
+        if parts[2] not in self._nodes[number]:
+            return BEYOND
+        read = self._of_nodes[parts[1] or parts[3]]
+        return read(self._nodes[number][parts[2]], value)
+
+
+def _visible_nodes(stack: Sequence[_Node]) -> dict[str, _Node]:
+    """The topmost words of a stack and their outermost children, by the names of templates."""
+    nodes = dict(zip(("S0", "S1", "S2"), reversed(stack), strict=False))
+    for name in ("S0", "S1"):
+        if name in nodes:
+            for side, children in (("l", nodes[name].left), ("r", nodes[name].right)):
+                places = (f"{name}{side}", f"{name}{side}2")
+                nodes |= dict(zip(places, reversed(children), strict=False))
+    return nodes

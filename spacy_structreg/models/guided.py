@@ -1,0 +1,171 @@
+"""Word-based models with others as their guides: the best of both.
+
+The models are trained apart, on the same sentences. To decode, the chain model of characters says
+what it thinks of each label, and the word-based search adds that to its own scores, ranks by the
+chain's best completion, and leaves out what the chain model holds for hopeless
+(`tasks.segmentation.guide`). The weight of the chain's scores is tuned on development sentences.
+The search for trees is guided by parsers, too (`models.joint.guided_joint_parser`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from spacy_structreg.learn.setting_fields import Settings, from_settings, setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.tagged_schema import TAGGED
+from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.model_ensemble import (
+    CharactersT,
+    ModelEnsemble,
+    PairSettings,
+    WordsT,
+    part,
+)
+from spacy_structreg.models.raw_text import JointPredictor, SegmentPredictor
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.settings import MAX_BEAM
+from spacy_structreg.tasks.segmentation.guide import EDGES
+from spacy_structreg.tasks.segmentation.words import WordDecoder
+
+WordDecoderT = TypeVar("WordDecoderT", bound=WordDecoder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuideSettings(Settings):
+    """Settings of the search with a model of characters as its guide."""
+
+    adds_scores: bool = setting(True, "Add the scores of characters to those of words.")
+    looks_ahead: bool = setting(
+        True, "Rank states by the best completion under the model of characters too."
+    )
+    window: float | None = setting(
+        7.0,
+        "Leave out labels whose best path lies further than this behind the best of all; null for "
+        "no window.",
+    )
+    beam: int = setting(4, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
+    beam_margin: float | None = setting(
+        20.0,
+        "In prediction, drop states that rank further than this behind the best of those that "
+        "they compete with; null for none. `fit --beam-loss` tunes it.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedSettings(GuideSettings, PairSettings):
+    """Settings of models of words with one of characters as their guide."""
+
+
+class Guided(
+    AdaptiveBeam,
+    ModelEnsemble[WordDecoderT, CharactersT, WordsT],
+    Generic[CharactersT, WordsT, WordDecoderT],
+):
+    """A model of words with one of characters as its guide.
+
+    Raises ValueError for a model of characters with rich edge features, and as the base class.
+    """
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings)
+        characters: Any = self._characters
+        if characters._edges:
+            raise ValueError(EDGES)
+
+    def _search_anew(self) -> None:
+        self._pool = None
+
+    def _new_pool(self, weight: float) -> DecoderPool[WordDecoderT]:
+        chain_tables = self._characters._decoders().tables
+        chain: Any = self._characters._fitted_spec()
+        words: Any = self.words._fitted_spec()
+        further = self._further_guides()
+
+        def new_decoder(tables: list[Any]) -> WordDecoderT:
+            guide = chain.new_guide(
+                chain_tables,
+                words.labels,
+                weight=weight,
+                adds_scores=self.settings.adds_scores,
+                looks_ahead=self.settings.looks_ahead,
+                window=self.settings.window,
+            )
+            decoder: WordDecoderT = words.new_decoder(
+                tables,
+                beam=self.settings.beam,
+                margin=self.settings.beam_margin,
+                guide=guide,
+                **further,
+            )
+            return decoder
+
+        return DecoderPool(self.words._decoders().tables, new_decoder)
+
+    def _further_guides(self) -> dict[str, Any]:
+        """Hook: what else decoders are made with."""
+        return {}
+
+
+@dataclass(frozen=True)
+class GuidedSegmenterSettings(GuidedSettings):
+    """Settings of a `GuidedSegmenter`."""
+
+    characters: CharacterSegmenter | None = part(CharacterSegmenter, "characters")
+    words: WordSegmenter | None = part(WordSegmenter, "words")
+
+
+class GuidedSegmenter(
+    SegmentPredictor[WordDecoder], Guided[CharacterSegmenter, WordSegmenter, WordDecoder]
+):
+    """Segments text by words, with a chain model of characters as the guide; see `Guided`."""
+
+    TASK = "guided_segmenter"
+    NOUN = "segmenter"
+    SCHEMA = SEGMENTED
+    PRIMARY = "seg_f"
+    DEFAULT_WEIGHT = 0.5
+    PARTS: ClassVar = {"characters": CharacterSegmenter, "words": WordSegmenter}
+
+    SETTINGS = GuidedSegmenterSettings
+
+    @from_settings(GuidedSegmenterSettings)
+    def __init__(self, settings: GuidedSegmenterSettings) -> None:
+        super().__init__(settings)
+
+
+@dataclass(frozen=True)
+class GuidedJointTaggerSettings(GuidedSettings):
+    """Settings of a `GuidedJointTagger`."""
+
+    characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")
+    words: WordJointTagger | None = part(WordJointTagger, "words")
+
+
+class GuidedJointTagger(
+    JointPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
+):
+    """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
+
+    TASK = "guided_joint_tagger"
+    NOUN = "tagger"
+    SCHEMA = TAGGED
+    PRIMARY = "joint_f"
+    DEFAULT_WEIGHT = 1.0
+    PARTS: ClassVar = {"characters": CharacterJointTagger, "words": WordJointTagger}
+
+    SETTINGS = GuidedJointTaggerSettings
+
+    @from_settings(GuidedJointTaggerSettings)
+    def __init__(self, settings: GuidedJointTaggerSettings) -> None:
+        super().__init__(settings)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learned from data."""
+        return self.words.labels

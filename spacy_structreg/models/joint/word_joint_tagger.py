@@ -1,0 +1,342 @@
+"""Word-based joint segmentation and tagging: beam search over characters, words and their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
+from spacy_structreg.features.joint import JOINT_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
+from spacy_structreg.models.example_schema import GoldT, TaggedGold
+from spacy_structreg.models.joint.tagged_schema import known_pairs, tags_of
+from spacy_structreg.models.knowledge import (
+    contents_of,
+    new_word_atoms,
+    restored_word_atoms,
+)
+from spacy_structreg.models.protocols import DecoderT
+from spacy_structreg.models.raw_text import BaseJointTagger
+from spacy_structreg.models.segmentation.word_segmenter import DEFAULT_LEARNING, WordSearchSpec
+from spacy_structreg.models.settings import (
+    CompleteTemplates,
+    PerceptronSettings,
+    WordSearchSettings,
+    WordTextSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from spacy_structreg.training.agenda import AgendaTrainer
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
+    """Settings of models that search for words with their tags."""
+
+    templates: str | Sequence[str] = setting(
+        "zhang_clark_2011_joint",
+        'The features: the name of a table, "zhang_clark_2011_joint", or templates of one\'s own, '
+        'an event and its atoms, such as "tag: t-1 c0".',
+        restore=CompleteTemplates.checked,
+    )
+    lengths: bool = setting(True, "Propose no words longer than all with their tag.")
+    dictionary: bool = setting(
+        True, "Propose no other tags for frequent words than those that they were seen with."
+    )
+    closed_tags: str | Sequence[str] | None = setting(
+        None,
+        'Tags of which no words are proposed that were not seen with them; "ctb" names those of '
+        'the Chinese Treebank, "ud" those of Universal Dependencies.',
+        choices=CLOSED_TAGS,
+    )
+    closed_first_tags: Sequence[str] | None = setting(
+        None,
+        "Tags of which no words are proposed whose first character was never seen to begin one; "
+        "null for the closed tags.",
+    )
+    least_begun: int | None = setting(
+        30,
+        "Words that begin with a character get only tags of the words that it was seen to begin, "
+        "if these were so many; null for any tags.",
+        minimum=1,
+    )
+    least_seen: int = setting(
+        1,
+        "How often a character must have been seen for the tags of its words to be a feature.",
+        minimum=1,
+    )
+    prune_training: bool = setting(
+        True, "Propose so little in training too, instead of in prediction only."
+    )
+
+    @property
+    def records(self) -> dict[str, Any]:
+        """The settings of records of the training corpus (`TagRecords.collect`)."""
+
+        from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS
+
+        closed, closed_firsts = self.closed_tags, self.closed_first_tags
+        if isinstance(closed, str):
+            closed_firsts = CLOSED_FIRST_TAGS[closed] if closed_firsts is None else closed_firsts
+            closed = CLOSED_TAGS[closed]
+        closed = tuple(closed or ())
+        return {
+            "lengths": self.lengths,
+            "dictionary": self.dictionary,
+            "closed": closed,
+            "closed_firsts": closed if closed_firsts is None else tuple(closed_firsts),
+            "least_begun": self.least_begun,
+            "least_seen": self.least_seen,
+        }
+
+    def completed(self, templates: Sequence[StateTemplate]) -> Self:
+        """The same settings with all templates, and with the closed tags that names stand for."""
+        return replace(
+            self,
+            templates=complete(templates),
+            closed_tags=self.records["closed"],
+            closed_first_tags=self.records["closed_firsts"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordJointTaggerSettings(TaggedWordSettings):
+    """Settings of a `WordJointTagger`."""
+
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
+
+    growing_records: bool = setting(
+        False,
+        "In training, let what is known of tags, words and characters begin empty and take in each "
+        "example before it is decoded, counting on from epoch to epoch, as Zhang & Clark 2011 have "
+        "it, instead of knowing the whole corpus from the beginning. Predictions know what "
+        "`epochs` epochs leave.",
+    )
+    merge: bool = setting(
+        True,
+        "In prediction, keep only the best of the states that no later score can tell apart, but "
+        "for n-best lists.",
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.growing_records and self.chosen_learning.min_count > 1:
+            raise ValueError(
+                "growing_records begin empty, so that their features cannot be counted before "
+                "training; choose min_count = 1, or growing_records = false"
+            )
+
+
+class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
+    """Segments text and tags its words by features of both (Zhang & Clark 2011, section 4).
+
+    What is not proposed is known by the records of the training corpus (section 4.2,
+    `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
+    With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
+    whole words compete where they end: better at small widths, and many times slower. With
+    `growing_records` an example is looked up once more, word by word and character by character,
+    before it is decoded; to trained weights that are trained further records no longer grow.
+    Mini-samples are counted in words, and cut between them.
+
+    Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
+    `prepare` has seen, or, without it, of the first sentences that are compiled; models are
+    averaged if they have the same. Raises ValueError for settings that do not exist or contradict
+    each other.
+    """
+
+    TASK = "word_joint_tagger"
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
+    COUNTS: ClassVar = True
+    SETTINGS = WordJointTaggerSettings
+    settings: WordJointTaggerSettings
+
+    @from_settings(WordJointTaggerSettings)
+    def __init__(self, settings: WordJointTaggerSettings) -> None:
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None)
+        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
+        self._parsed = parse_state_templates(
+            joined(settings.templates, *further),
+            system.events,
+            system.atoms,
+            JOINT_TABLES,
+        )
+        super().__init__(settings.completed(self._parsed))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learned from data."""
+        return self.labels
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
+        sentences = list(map(known_pairs, examples))
+        tags = tuple(sorted(tags_of(sentences)))
+        atoms = new_word_atoms(self.settings)
+        passes = self.settings.epochs if self.settings.growing_records else 1
+        records = TagRecords.collect(sentences, tags, atoms, passes=passes, **self.settings.records)
+        return self._features(tags, records, atoms)
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> WordJointSpec:
+        tags = tuple(check_strings("labels", labels))
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
+
+    def _features(
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
+    ) -> WordJointSpec:
+        system = WordTransitions(
+            atoms,
+            len(tags),
+            self.settings.by_words,
+            self.settings.max_word_length,
+            records,
+            joins_runs=self.settings.typed_runs == "latin",
+        )
+        # A corpus of one tag has no choice of tags.
+        templates = tuple(each for each in self._parsed if each.event in system.events)
+        return WordJointSpec(
+            system=system,
+            templates=templates,
+            beam=self.settings.beam,
+            merge=self.settings.merge,
+            update=self.settings.update,
+            margin=self.settings.beam_margin,
+            prune_training=self.settings.prune_training,
+            tags=tags,
+            records=records,
+            growing=self.settings.records if self.settings.growing_records else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedWordSpec(WordSearchSpec[GoldT, DecoderT]):
+    """Features and search of words with tags. records: of the tags, by their numbers."""
+
+    tags: tuple[str, ...]
+    records: TagRecords
+    merge: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
+    def numbers_of(self, tags: Iterable[str]) -> list[int]:
+        """The numbers of tags. Raises ValueError for tags that the model does not have."""
+        listed = list(tags)
+        if unknown := sorted(set(listed) - self._number.keys()):
+            raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        return [self._number[tag] for tag in listed]
+
+    def unreachable_reason_of(self, words: Iterable[tuple[str, str]]) -> str | None:
+        """Say which of some words with tags the records exclude, and by which setting."""
+        atoms, longest = self.system.characters, self.records.arrays["lengths"]
+        for word, tag in words:
+            number = self._number[tag]
+            for rule, allowed in (
+                ("dictionary and closed_tags", number in self.records.word(word, atoms)),
+                (
+                    "least_begun and closed_first_tags",
+                    number in self.records.first(word[0], atoms),
+                ),
+                ("lengths", longest[number] == 0 or len(word) <= longest[number]),
+            ):
+                if not allowed:
+                    return (
+                        f"the model never gives {word!r} the tag {tag}, by its settings of "
+                        f"{rule}; train with others"
+                    )
+        return None
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        entries, arrays = super().contents()
+        return entries, {**self.records.arrays, **arrays}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordJointSpec(TaggedWordSpec[TaggedGold, WordDecoder]):
+    """Features and search of words with tags, and no more.
+
+    growing: settings of records of its own that a training from nothing begins with; None for none.
+    """
+
+    growing: dict[str, Any] | None = None
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        # Trained weights have seen a corpus whose words would be missing.
+        is_new = learner.clock == 0 and learner.n_rows() == 0
+        return self._trainer(learner, None if is_new else {})
+
+    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, {})
+
+    def training_state(self, trainer: AgendaTrainer) -> Arrays:
+        system: Any = trainer.system
+        return system.records.state() if isinstance(system.records, GrowingRecords) else {}
+
+    def resumed_trainer(self, learner: Perceptron, state: Arrays) -> AgendaTrainer:
+        if state and self.growing is None:
+            raise ValueError("it has records that grow, which its settings do not ask for")
+        return self._trainer(learner, state)
+
+    def _trainer(self, learner: Perceptron, grown: Arrays | None) -> AgendaTrainer:
+        """A trainer whose records have grown so far; None for not at all, empty if they do not."""
+        if self.growing is None or grown == {}:
+            return super().new_trainer(learner)
+        records = GrowingRecords(self.tags, **self.growing, state=grown)
+        system = self.system.copy(records=records)
+        return replace(self, system=system, growing=None)._trainer(learner, {})
+
+    def new_decoder(
+        self,
+        tables: list[TrainedRows],
+        *,
+        beam: int | None = None,
+        margin: float | None = None,
+        guide: WordGuide | None = None,
+    ) -> WordDecoder:
+        margin = self.margin if beam is None else margin
+        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge, margin)
+        return WordDecoder(agenda, self.tags, guide)
+
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
+        if isinstance(example, PartialSentence):
+            numbers = self.numbers_of(tag for _, _, tag in example.tags)
+            tags = [
+                (begin, end, number)
+                for (begin, end, _), number in zip(example.tags, numbers, strict=True)
+            ]
+            return self.system.compile_partial(example.text, example.boundaries, tags, learner)
+        words = [word for word, _ in example]
+        return self.system.compile(words, self.numbers_of(tag for _, tag in example), learner)
+
+    def unreachable_reason(self, example: TaggedGold) -> str | None:
+        return None if isinstance(example, PartialSentence) else self.unreachable_reason_of(example)

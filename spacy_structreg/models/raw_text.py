@@ -1,0 +1,1047 @@
+"""The base of segmenters and joint taggers, which predict from raw text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import cache, partial
+from heapq import nlargest
+from itertools import accumulate, chain, islice, pairwise
+from operator import itemgetter
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.corpora.corpus_options import Sentences
+from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.sentences import (
+    LONGEST,
+    cut_long,
+    latin_spaces,
+    sentence_ends,
+    sentence_ends_of_all,
+)
+from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
+from spacy_structreg.models.joint.tagged_schema import TAGGED
+from spacy_structreg.models.knowledge import has_statistics, recounted
+from spacy_structreg.models.protocols import Decoder
+from spacy_structreg.models.reports import ScoresT
+from spacy_structreg.models.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.tasks.segmentation.given_spans import (
+    BEGINS,
+    CONTINUES,
+    SAYS_STAND_IN,
+    AnySpan,
+    GivenSpan,
+    run_limits,
+    span_limits,
+    with_stand_ins,
+)
+from spacy_structreg.tasks.segmentation.text import checked_text, text_portions
+from spacy_structreg.tasks.segmentation.user_words import (
+    AnyWords,
+    CompiledWords,
+    compiled,
+    whole_ends,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from spacy_structreg.models.explained_texts import AnyScheme
+    from spacy_structreg.models.explanation import Explanation
+    from spacy_structreg.models.search_words import SearchWord
+
+ItemT = TypeVar("ItemT")
+
+Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
+"""Places of words with a bonus, and their bonuses (`tasks.segmentation.user_words.Found`)."""
+
+
+class Limits(TypedDict):
+    """Constraints of texts by listed words and spans; see `TextDecoder`."""
+
+    listed: list[NDArray[np.int32]] | None
+    listed_tags: Sequence[str]
+    bonuses: list[Favored] | None
+    fixed: list[NDArray[np.uint8]] | None
+
+
+class SentenceConstraints(TypedDict):
+    """The same of one text, or of a sentence of it."""
+
+    listed: NDArray[np.int32] | None
+    listed_tags: Sequence[str]
+    bonuses: Favored | None
+    fixed: NDArray[np.uint8] | None
+
+
+_NO_PLACES: Final = np.zeros((0, 3), dtype=np.int32)
+_NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
+
+
+class TextAnalysis(NamedTuple):
+    """Analysis of a text, in numbers.
+
+    spans: begins and ends of words, int64 of shape (n_words, 2). ends: of sentences, as
+    `RawTextPredictor.sentence_ends` gives them. tags: numbers of `names`, int32 of shape
+    (n_words,), or None if words get no tags. heads: numbers of words, -1 for roots, int32 of the
+    same shape, or None if there are no trees. labels: of each word's arc, if there are trees.
+    """
+
+    spans: NDArray[np.int64]
+    ends: Sequence[int]
+    tags: NDArray[np.int32] | None = None
+    names: tuple[str, ...] = ()
+    heads: NDArray[np.int32] | None = None
+    labels: tuple[str, ...] = ()
+
+
+class TextDecoder(Decoder, Protocol):
+    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
+
+    def prefer(self, words: CompiledWords | None) -> bool: ...
+
+    def segment(
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
+    ) -> list[list[str]]: ...
+
+    def tag(
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
+    ) -> list[list[tuple[str, str]]]: ...
+
+    def spans(
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+    def tagged_spans(
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
+
+    def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+
+    def tag_scores(
+        self, text: str, fixed: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
+
+    def nbest(
+        self, text: str, k: int, **limits: Unpack[SentenceConstraints]
+    ) -> list[tuple[float, list[Any]]]: ...
+
+
+TextDecoderT = TypeVar("TextDecoderT", bound=TextDecoder)
+
+
+class RawTextPredictor(ABC, Generic[TextDecoderT]):
+    """Finds words in raw text.
+
+    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
+    ``"wrapped"`` without line breaks within paragraphs; ``"doc"`` takes every text as one.
+    typed_runs, whole_runs: whether URLs, measures and the like are found by their form, and which
+    of them are not cut (`features.typed_runs`).
+    """
+
+    sentences: Sentences
+    typed_runs: bool | Literal["latin"]
+    whole_runs: Sequence[CutKind]
+
+    @property
+    def runs(self) -> TypedRuns | LatinRuns | None:
+        """Finder of typed runs; None if the model looks for none."""
+        if self.typed_runs == "latin":
+            return LatinRuns()
+        return TypedRuns(self.whole_runs) if self.typed_runs else None
+
+    @abstractmethod
+    def _decoders(self) -> DecoderPool[TextDecoderT]:
+        """Decoders of the weights as they are now. Raises ValueError if there are none."""
+
+    def predict(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[str]:
+        """The words of a text, without the white space between them.
+
+        user_words: a `UserWords`, a snapshot of it, or words that are tokens wherever they occur
+            (`tasks.segmentation.user_words`); where such words overlap, the scores decide.
+        spans: spans of the text that must be tokens, be whole or begin and end with tokens, as
+            (start, end), (start, end, kind) or (start, end, kind, tag)
+            (`tasks.segmentation.given_spans`).
+        Raises ValueError if the model has not been trained, for spans that cannot be, and for words
+        of mode ``prefer`` if it has no lexicon.
+        """
+        with self._decoders().borrow() as decoder:
+            return self._segment(decoder, [checked_text(text)], compiled(user_words), list(spans))[
+                0
+            ]
+
+    def predict_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> list[list[str]]:
+        """The words of each text; threads decode side by side. As `predict`."""
+        return list(self.predict_stream(texts, n_threads=n_threads, user_words=user_words))
+
+    def predict_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[list[str]]:
+        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
+        words = compiled(user_words)
+        decode = partial(self._segment, user_words=words)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
+
+    def predict_spans(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> NDArray[np.int64]:
+        """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
+        return self.analyze(text, user_words, spans=spans).spans
+
+    def analyze(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> TextAnalysis:
+        """All that the model finds of a text, as arrays. As `predict`."""
+        words = compiled(user_words)
+        decode = partial(self._analyze, user_words=words, spans=list(spans))
+        return self._decoders().run(decode, [checked_text(text)])[0]
+
+    def analyze_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[TextAnalysis]:
+        """As `analyze`, for any number of texts in bounded memory, in their order."""
+        decode = partial(self._analyze, user_words=compiled(user_words))
+        return stream_texts(texts, self._decoders(), decode, n_threads)
+
+    def predict_spans_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Begins and ends of the words of texts, and which words are whose; as `predict_spans`.
+
+        The fastest call, as it makes no strings. Returns ``spans``, int64 of shape (n_words, 2),
+        and ``starts``, int64 of shape (n_texts + 1,): offsets in text i, of its words, are
+        ``spans[starts[i] : starts[i + 1]]``.
+        """
+        words = compiled(user_words)
+
+        def decode(
+            decoder: TextDecoderT, portion: list[str]
+        ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+            return [self._spans(decoder, portion, words)]
+
+        # One item for a portion of the texts.
+        portions = list(stream_texts(texts, self._decoders(), decode, n_threads))
+        n_words = [np.diff(starts) for _, starts in portions]
+        spans = [np.empty((0, 2), dtype=np.int64), *(found for found, _ in portions)]
+        starts = np.cumsum(np.concatenate([[0], *n_words]), dtype=np.int64)
+        return np.concatenate(spans), starts
+
+    def predict_margins(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """Margins of the words of texts: for each text its sentences, without white space.
+
+        With each sentence of n characters come n - 1 numbers, one for each place between two: the
+        score of the best analysis in which a word ends there less that of the best in which none
+        does; infinite where there is no choice, or, for models of words, where their best 16
+        analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
+        """
+
+        return self._of_sentences(texts, lambda decoder: decoder.margins, n_threads)
+
+    def _of_sentences(
+        self,
+        texts: Iterable[str],
+        asked: Callable[[TextDecoderT], Callable[..., NDArray[np.float64]]],
+        n_threads: int,
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """Ask decoders of the sentences of each text, without white space."""
+
+        def decode(
+            decoder: TextDecoderT, portion: list[str]
+        ) -> list[list[tuple[str, NDArray[np.float64]]]]:
+            prefer(decoder, None)
+            ask = asked(decoder)
+            return [
+                [(each, ask(each, said)) for each, said in self._without_spaces(text)]
+                for text in portion
+            ]
+
+        return stream_texts(texts, self._decoders(), decode, n_threads)
+
+    def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation:
+        """The features behind the words of a text, and what would have changed them.
+
+        There is a decision for each character that is no white space, and in models of words one
+        more at the end of each sentence. user_words: as for `predict`. Time grows with the square
+        of the length of a sentence. Raises ValueError as `predict`.
+        """
+
+        from spacy_structreg.models.explained_texts import explained_sentence
+        from spacy_structreg.models.explanation import joined
+
+        text = checked_text(text)
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words)
+        with self._decoders().borrow() as decoder:
+            prefer(decoder, words)
+            return joined(
+                [
+                    explained_sentence(
+                        decoder,
+                        self._character_scheme(),
+                        text[start:end],
+                        _of_part(limits, start, end),
+                    )
+                    for start, end in pairwise([0, *(ends or [0])])
+                ],
+                text,
+            )
+
+    def _character_scheme(self) -> AnyScheme | None:
+        """The scheme of a model that labels characters."""
+        return None
+
+    def search_words(
+        self, text: str, user_words: AnyWords | None = None, *, n: int = 3
+    ) -> list[SearchWord]:
+        """The words of a text and the words inside them, for a search index.
+
+        By their begins and then their ends, each as (start, end, text). Inside a word are the words
+        of the model's and the user's lists, and parts of two characters or more that the `n` best
+        analyses of the word alone find (`models.search_words`); with n = 1, listed words alone.
+        user_words: as for `predict`. Raises ValueError if n < 1, and as `predict`.
+        """
+
+        from spacy_structreg.models.search_words import (
+            SearchWord,
+            atoms_of,
+            inner_words,
+            lexicons_of,
+        )
+
+        text = checked_text(text)
+        words = compiled(user_words)
+        lists = list(lexicons_of(self))
+        if words:
+            lists.append((words.lexicon, str))
+            script = next(atoms_of(self)).script
+            if script is not None:
+                lists.append((words.normalized_by(script).lexicon, script.normalize))
+        if n < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {n}")
+        nbest = cache(lambda word: self._nbest_of(word, n, None, ()))
+        found: list[SearchWord] = []
+        for start, end in self.predict_spans(text, words).tolist():
+            inside = inner_words(text[start:end], nbest, lists)
+            bounds = sorted((start + first, start + last) for first, last in inside)
+            found += (SearchWord(*each, text[slice(*each)]) for each in [(start, end), *bounds])
+        return sorted(found)
+
+    def _without_spaces(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
+        """Yield the sentences of a text without white space, and what is said of their places."""
+        (ends,), limits = self._parts([text], None)
+        kept = np.array([not character.isspace() for character in text], dtype=bool)
+        for begin, end in pairwise([0, *ends]):
+            if sentence := "".join(text[begin:end].split()):
+                fixed = _of_part(limits, begin, end)["fixed"]
+                yield sentence, None if fixed is None else fixed[kept[begin:end]]
+
+    def _nbest_of(
+        self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
+    ) -> list[tuple[float, list[Any]]]:
+        text = checked_text(text)
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words, list(spans))
+        with self._decoders().borrow() as decoder:
+            prefer(decoder, words)
+            return _join_nbest(
+                (
+                    decoder.nbest(text[start:end], n, **_of_part(limits, start, end))
+                    for start, end in pairwise([0, *(ends or [0])])
+                ),
+                n,
+            )
+
+    def _segment(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[list[str]]:
+        ends, limits = self._sentences(texts, user_words, spans)
+        prefer(decoder, user_words)
+        return decoder.segment(texts, ends, **limits)
+
+    def _spans(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        ends, limits = self._sentences(texts, user_words, spans)
+        prefer(decoder, user_words)
+        return decoder.spans(texts, ends, **limits)
+
+    def _analyze(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[TextAnalysis]:
+        found = list(map(self.sentence_ends, texts))
+        ends, limits = self._limited(texts, found, user_words, spans)
+        prefer(decoder, user_words)
+        return self._found(decoder, texts, found, ends, limits)
+
+    def _found(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        sentences: list[list[int]],
+        ends: list[list[int]],
+        limits: Limits,
+    ) -> list[TextAnalysis]:
+        """Hook: the analyses of texts. sentences: their ends; ends: those that decoders take."""
+        places, starts = decoder.spans(texts, ends, **limits)
+        bounds = starts.tolist()
+        return [
+            TextAnalysis(places[first:last], of_text)
+            for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
+        ]
+
+    def _sentences(
+        self,
+        texts: list[str],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan],
+    ) -> tuple[list[list[int]] | NDArray[np.int64], Limits]:
+        """As `_parts`; where nothing is said of many texts, ends are offsets in all of them."""
+        is_plain = self.sentences == "punctuation" and not (user_words or spans or self.typed_runs)
+        # An array takes longer to make than the list of one text.
+        if is_plain and len(texts) > 1:
+            return sentence_ends_of_all(texts), _NO_LIMITS
+        return self._parts(texts, user_words, spans)
+
+    def _parts(
+        self,
+        texts: list[str],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan] = (),
+    ) -> tuple[list[list[int]], Limits]:
+        """The ends of the sentences of texts, and what listed words and spans say of them.
+
+        spans: of the text, if there is but one. No place lies across the end of a sentence.
+        """
+        return self._limited(texts, list(map(self.sentence_ends, texts)), user_words, spans)
+
+    def _limited(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan],
+    ) -> tuple[list[list[int]], Limits]:
+        """As `_parts`. sentences: the ends that `sentence_ends` gives, which stay as they are."""
+        ends = list(sentences)
+        user_words = self.seen_words(user_words)
+        found = list(map(user_words.look_up, texts)) if user_words else []
+        fixed, known = self._said_of_runs(texts)
+        if fixed is None and not (found or spans or any(known)):
+            return ends, _NO_LIMITS
+        tags: tuple[str, ...] = user_words.tags if user_words else ()
+        forced = [each.forced for each in found]
+        favored = [(each.favored, each.bonuses) for each in found]
+        limits = span_limits(texts[0], spans) if spans else None
+        if limits is not None:
+            given = limits.constraints
+            if fixed is None:
+                fixed = [given]
+            else:
+                # Runs look the same to the model, however they are cut.
+                boundary = fixed[0] % SAYS_STAND_IN
+                fixed = [fixed[0] - boundary + np.where(given, given, boundary)]
+        if fixed is not None:
+            # Listed words may go beyond runs, but not cut them.
+            inside = [np.append(said % SAYS_STAND_IN == CONTINUES, False) for said in fixed]
+            forced = [
+                places[~(cut[places[:, 0]] | cut[places[:, 1]])]
+                for places, cut in zip(forced, inside, strict=False)
+            ]
+        if limits is not None and found:
+            forced = [forced[0][limits.without_rivals(forced[0])]]
+            kept = limits.without_rivals(favored[0][0])
+            favored = [(favored[0][0][kept], favored[0][1][kept])]
+        if limits is not None and limits.tagged:
+            self._check_spans(limits.tagged)
+            tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
+            rows = [
+                (span.start, span.end, len(tags) - len(limits.tagged) + i)
+                for i, span in enumerate(limits.tagged)
+            ]
+            rows += map(tuple, forced[0].tolist()) if found else []
+            forced = [np.array(sorted(rows), dtype=np.int32)]
+        if fixed is not None and any(known):
+            tags = (*tags, *(names := sorted({name for each in known for *_, name in each})))
+            number = {name: len(tags) - len(names) + i for i, name in enumerate(names)}
+            forced = forced or [_NO_PLACES] * len(texts)
+            for i, (said, each) in enumerate(zip(fixed, known, strict=True)):
+                rows = [(start, end, number[name]) for start, end, name in each]
+                others = [forced[i], *(places for places, _ in favored[i : i + 1])]
+                forced[i] = _with_known(forced[i], rows, said, others)
+        if fixed is not None:
+            ends = [
+                [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]
+                for each, said in zip(ends, fixed, strict=True)
+            ]
+        for places in (forced, [places for places, _ in favored]):
+            if any(map(len, places)):
+                ends = list(map(whole_ends, ends, places))
+        _bound(texts, ends, forced, favored, fixed)
+        return ends, {
+            "listed": forced if any(map(len, forced)) else None,
+            "listed_tags": tags,
+            "bonuses": favored if any(len(places) for places, _ in favored) else None,
+            "fixed": fixed,
+        }
+
+    def seen_words(self, words: CompiledWords | None) -> CompiledWords | None:
+        """Listed words as the model sees them: by its script, in both ways of writing.
+
+        Raises ValueError as `check_tags`.
+        """
+
+        from spacy_structreg.models.search_words import atoms_of
+
+        if not words:
+            return words
+        self.check_tags(words)
+        return words.normalized_by(next(atoms_of(self)).script)
+
+    def check_tags(self, words: CompiledWords) -> None:
+        """Raise ValueError if words are listed with tags that the model does not know.
+
+        Models that give no tags, or know none yet, take any.
+        """
+        unknown = words.model_tags - {*self._known_tags} if self._known_tags else ()
+        for tag in sorted(unknown):
+            entries = {each for each in words.entries if each.tag == tag and each.mode != "prefer"}
+            # A file may have entries that no word has.
+            for word in (word for word, entry in words.items() if entry in entries):
+                self._check_tag(f"the word {word!r} is listed with", tag)
+
+    def _check_spans(self, tagged: Iterable[GivenSpan]) -> None:
+        for span in tagged:
+            self._check_tag(f"the span {span.start}:{span.end} has", span.tag)
+
+    @property
+    def _known_tags(self) -> tuple[str, ...]:
+        """The tags that the model gives; none if it gives none, or has not learned any yet."""
+        tags: tuple[str, ...] = getattr(self, "tags", ())
+        return tags
+
+    def _check_tag(self, said: str, tag: str | None) -> None:
+        """Raise ValueError for a tag that the model does not know, if it knows any."""
+        tags = self._known_tags
+        if tags and tag not in tags:
+            raise ValueError(
+                f"{said} the tag {tag!r}, which the model does not know; leave it out, or give one "
+                f"of {', '.join(tags)}"
+            )
+
+    def _said_of_runs(
+        self, texts: list[str]
+    ) -> tuple[list[NDArray[np.uint8]] | None, list[list[tuple[int, int, str]]]]:
+        """Constraints by the typed runs of texts, None if there are none, and words of known tags.
+
+        Of each word begin, end and tag; none if the model has no tags.
+        """
+        known: list[list[tuple[int, int, str]]] = []
+        if (runs := self.runs) is None:
+            return None, known
+
+        tags = frozenset(self._known_tags)
+        said = []
+        for text in texts:
+            found = list(runs.find(text))
+            known.append(
+                [
+                    (start, end, tag)
+                    for run in found
+                    for (start, end), tag in zip(run.pieces, run.tags, strict=False)
+                    if tag in tags
+                ]
+            )
+            said.append(run_limits(text, found))
+        return (said if any(map(np.any, said)) else None), known
+
+    def _text_of(self, words: Sequence[str]) -> str:
+        """The text of words without white space; if runs are looked for, as people write it."""
+        if self.typed_runs is not True:
+            return "".join(words)
+        return "".join(
+            word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
+        )
+
+    def sentence_ends(self, text: str) -> list[int]:
+        """The ends of the sentences of a text, as the model takes them one by one."""
+        if self.sentences == "doc":
+            return cut_long(text, [len(text)]) if text else []
+        return sentence_ends(text, wrapped=self.sentences == "wrapped")
+
+
+class SegmentPredictor(RawTextPredictor[TextDecoderT]):
+    """Finds words, and nothing else."""
+
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[tuple[float, list[str]]]:
+        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
+        for `predict`.
+        Raises ValueError if n < 1, or if the segmenter has not been trained.
+        """
+        return self._nbest_of(text, n, user_words, spans)
+
+    def _score(
+        self,
+        gold: Sequence[SegmentedGold],
+        decoders: DecoderPool[TextDecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.segmentation import score_segmentation
+
+        squeezed = list(map(SEGMENTED.squeezed, gold))
+        predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
+        return score_segmentation(squeezed, predicted, vocabulary)
+
+
+class TaggedPredictor(RawTextPredictor[TextDecoderT]):
+    """Finds words and their tags."""
+
+    def predict_tagged(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[tuple[str, str]]:
+        """The words of a text, as `predict` gives them, with their tags."""
+        with self._decoders().borrow() as decoder:
+            return self._tag(decoder, [checked_text(text)], compiled(user_words), list(spans))[0]
+
+    def predict_tagged_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[list[tuple[str, str]]]:
+        """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
+        words = compiled(user_words)
+        decode = partial(self._tag, user_words=words)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
+
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[tuple[float, list[tuple[str, str]]]]:
+        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
+        for `predict`.
+        Raises ValueError if n < 1, or if the tagger has not been trained.
+        """
+        return self._nbest_of(text, n, user_words, spans)
+
+    def predict_tag_scores(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """Scores of the tags of texts: for each text its sentences, without white space.
+
+        With each sentence of n characters comes an array of shape (n, n_tags), with tags as `tags`
+        has them: the score of the best analysis in which a character is in a word of this tag; -inf
+        if there is none, or, for models of words, none among their best 16. Raises ValueError as
+        `predict`.
+        """
+        return self._of_sentences(texts, lambda decoder: decoder.tag_scores, n_threads)
+
+    def _tag(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[list[tuple[str, str]]]:
+        ends, limits = self._sentences(texts, user_words, spans)
+        prefer(decoder, user_words)
+        return decoder.tag(texts, ends, **limits)
+
+    def _found(
+        self,
+        decoder: TextDecoderT,
+        texts: list[str],
+        sentences: list[list[int]],
+        ends: list[list[int]],
+        limits: Limits,
+    ) -> list[TextAnalysis]:
+        places, starts, tags = decoder.tagged_spans(texts, ends, **limits)
+        names, bounds = self._known_tags, starts.tolist()
+        return [
+            TextAnalysis(places[first:last], of_text, tags[first:last], names)
+            for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
+        ]
+
+
+class JointPredictor(TaggedPredictor[TextDecoderT]):
+    """Finds words and their tags, and is scored by both."""
+
+    def _score(
+        self,
+        gold: Sequence[TaggedGold],
+        decoders: DecoderPool[TextDecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.joint import score_joint
+
+        squeezed = list(map(TAGGED.squeezed, gold))
+        texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
+        predicted = stream_texts(texts, decoders, self._tag, n_threads)
+        return score_joint(squeezed, predicted, vocabulary)
+
+
+class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[TextDecoderT]):
+    """An estimator that finds words in raw text; it has the setting `sentences`."""
+
+    SCHEMA: ClassVar[TextSchema[Any]]
+
+    @property
+    def can_adapt(self) -> bool:
+        """True if it has been trained with statistics of raw text, so that it has `adapt`."""
+        return self.is_trained and has_statistics(getattr(self._fitted_spec(), "atoms", None))
+
+    def adapt(
+        self,
+        texts: Iterable[str],
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
+    ) -> Self:
+        """A model of the same weights whose statistics are counted anew, on texts of a new domain.
+
+        Gao, Qiu & Huang 2010, section 6. This model stays as it is.
+
+        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
+            breaks and marks such as 。 end sentences.
+        counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
+        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
+            otherwise only the texts count, which takes millions of characters.
+        n_threads: threads count side by side; the result does not depend on it.
+        Raises ValueError if the model has not been trained, or without statistics, and for files
+        that are no counts of characters as the model sees them.
+        """
+        tables = self._decoders().tables
+        spec: Any = self._fitted_spec()
+        if not self.can_adapt:
+            raise ValueError(
+                f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
+                'it with statistics = "accessor_variety"'
+            )
+        atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
+        model = self._with_weights(tables)
+        model._spec = replace(spec, atoms=atoms)
+        model._set_weights(model._decoders().tables)
+        return model
+
+    def _with_weights(self, tables: list[TrainedRows]) -> Self:
+        """A model of its own with these weights of this one."""
+        model = self.untrained()
+        model._spec = self._fitted_spec()
+        model._set_weights(tables)
+        if self._source is not None and self._source.is_mapped:
+            model._copy_to_memory()
+        model.corpus_checksum = self.corpus_checksum
+        return model
+
+    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
+        examples = self.SCHEMA.examples(sentence, split=self.sentences != "doc")
+        if self.typed_runs == "latin":
+            return list(map(self._joined, examples))
+        return list(map(self._seen, examples)) if self.typed_runs else examples
+
+    def _joined(self, example: GoldT) -> GoldT:
+        """An example with words joined that cut a run; what is known in part stays as it is."""
+
+        if isinstance(example, PartialSentence):
+            return example
+        words = self.SCHEMA.layers(example)[0]
+        ends = list(accumulate(map(len, words)))
+        runs = LatinRuns().find("".join(words))
+        cut = {place for run in runs for place in range(run.start + 1, run.end)}
+        joined: list[Any] = []
+        for item, start in zip(cast("list[Any]", example), [0, *ends], strict=False):
+            if start not in cut:
+                joined.append(item)
+            elif isinstance(item, str):
+                joined[-1] += item
+            else:
+                joined[-1] = (joined[-1][0] + item[0], joined[-1][1])
+        return cast("GoldT", joined)
+
+    def _seen(self, example: GoldT) -> GoldT:
+        """An example with the stand-ins of typed runs, as models see them."""
+        runs = TypedRuns(self.whole_runs)
+        if isinstance(example, PartialSentence):
+            text = with_stand_ins(example.text, runs.find(example.text))
+            return cast("GoldT", replace(example, text=text))
+        words = self.SCHEMA.layers(example)[0]
+        text = self._text_of(words)
+        seen = iter("".join(with_stand_ins(text, runs.find(text)).split()))
+        masked = ["".join(islice(seen, len(word))) for word in words]
+        return cast("GoldT", self.SCHEMA.with_words(example, masked))
+
+
+class BaseSegmenter(
+    SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT, Scores]
+):
+    """A text estimator whose gold sentences are lists of words, or known in part."""
+
+    NOUN = "segmenter"
+    SCHEMA = SEGMENTED
+    PRIMARY = "seg_f"
+
+
+class BaseJointTagger(
+    JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT, Scores]
+):
+    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
+
+    NOUN = "tagger"
+    SCHEMA = TAGGED
+    PRIMARY = "joint_f"
+
+
+def prefer(decoder: TextDecoder, words: CompiledWords | None) -> None:
+    """Let the words of mode ``prefer`` join the lexicon of the model.
+
+    Raises ValueError if there are any, and it has none.
+    """
+    preferred = words if words is not None and "prefer" in words.modes else None
+    if not decoder.prefer(preferred) and preferred is not None:
+        raise ValueError(
+            "words of mode 'prefer' join the lexicon of a model, and this one was trained without: "
+            "train it with the setting lexicon, or choose the mode force, or a bonus"
+        )
+
+
+def _of_part(limits: Limits, start: int, end: int) -> SentenceConstraints:
+    """Constraints of a part of the only text, beyond which no place goes."""
+    listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
+    shift = np.array([start, start, 0], dtype=np.int32)
+
+    def within(places: NDArray[np.int32]) -> slice:
+        return slice(*np.searchsorted(places[:, 0], [start, end]).tolist())
+
+    part: SentenceConstraints = {
+        "listed": None,
+        "listed_tags": limits["listed_tags"],
+        "bonuses": None,
+        "fixed": None if fixed is None else fixed[0][start:end],
+    }
+    if listed is not None:
+        part["listed"] = listed[0][within(listed[0])] - shift
+    if bonuses is not None:
+        places, scores = bonuses[0]
+        part["bonuses"] = (places[within(places)] - shift, scores[within(places)])
+    return part
+
+
+def _with_known(
+    forced: NDArray[np.int32],
+    rows: list[tuple[int, int, int]],
+    said: NDArray[np.uint8],
+    words: Iterable[NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    """Places of listed words, and those of words of which form says the tag, by their begins.
+
+    said: the constraints of the text. words: places of words of the user, which come first.
+    """
+
+    if not rows:
+        return forced
+    places = np.array(rows, dtype=np.int32)
+    begins = np.append(said % SAYS_STAND_IN == BEGINS, True)
+    covered = np.concatenate(([0], np.cumsum(_covered(len(said), words, 0))))
+    kept = begins[places[:, 0]] & begins[places[:, 1]]
+    kept &= covered[places[:, 0]] == covered[places[:, 1]]
+    joined = np.concatenate([forced, places[kept]])
+    return joined[np.argsort(joined[:, 0], kind="stable")]
+
+
+def _covered(n: int, words: Iterable[NDArray[np.int32]], skipped: int) -> NDArray[np.bool_]:
+    """Mask of the characters of a text of `n` in words at some places.
+
+    skipped: how many of the first characters of each word do not count.
+    """
+    opened = np.zeros(n + 1, dtype=np.int64)
+    for places in words:
+        np.add.at(opened, np.minimum(places[:, 0] + skipped, places[:, 1]), 1)
+        np.subtract.at(opened, places[:, 1], 1)
+    inside: NDArray[np.bool_] = np.cumsum(opened[:-1]) > 0
+    return inside
+
+
+def _bound(
+    texts: list[str],
+    ends: list[list[int]],
+    forced: list[NDArray[np.int32]],
+    favored: list[Favored],
+    fixed: list[NDArray[np.uint8]] | None,
+) -> None:
+    """Cut sentences again that constraints have made too long.
+
+    Listed words that lie across an end then are taken out: of words that overlap, some must.
+    """
+    for i, text in enumerate(texts):
+        if len(text) <= LONGEST:
+            continue
+        words = (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1]))
+        held = _covered(len(text), words, 1).astype(np.uint8)
+        if fixed is not None:
+            held[fixed[i] % SAYS_STAND_IN == CONTINUES] = 2
+        ends[i] = cut_long(text, ends[i], held)
+        if i < len(forced):
+            forced[i] = forced[i][_are_whole(forced[i], ends[i])]
+        if i < len(favored):
+            kept = _are_whole(favored[i][0], ends[i])
+            favored[i] = (favored[i][0][kept], favored[i][1][kept])
+
+
+def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.bool_]:
+    """Mask of the places that no end of a sentence lies within."""
+    before = np.searchsorted(ends, places[:, 0], side="right")
+    whole: NDArray[np.bool_] = before == np.searchsorted(ends, places[:, 1], side="left")
+    return whole
+
+
+def stream_texts(
+    texts: Iterable[str],
+    decoders: DecoderPool[TextDecoderT],
+    decode: Callable[[TextDecoderT, list[str]], list[OutputT]],
+    n_threads: int,
+) -> Iterator[OutputT]:
+    """Yield the output for each text of a stream, in bounded memory; threads decode side by side.
+
+    decode: gives the outputs for the texts of a portion. Raises TypeError for a single text.
+    """
+    if isinstance(texts, str):
+        raise TypeError("many texts are asked for, not one; put it into a list")
+    return decoders.stream_portions(text_portions(texts, PORTION), decode, n_threads=n_threads)
+
+
+def _join_nbest(
+    sentences: Iterable[Sequence[tuple[float, list[ItemT]]]], n: int
+) -> list[tuple[float, list[ItemT]]]:
+    """The `n` best outputs for a text, best first, from the n best of each of its sentences.
+
+    Scores add up, so that the best of all are sums of the best of each.
+    """
+    # `steps` keeps, for each sentence, which of the best so far it continues and by which of its
+    # own.
+    scores = [0.0]
+    steps: list[list[tuple[int, list[ItemT]]]] = []
+    for sentence in sentences:
+        best = nlargest(
+            n,
+            (
+                (score + more, rank, items)
+                for rank, score in enumerate(scores)
+                for more, items in sentence
+            ),
+            key=itemgetter(0),
+        )
+        scores = [score for score, _, _ in best]
+        steps.append([(rank, items) for _, rank, items in best])
+    outputs = []
+    for last, score in enumerate(scores):
+        rank = last
+        parts = []
+        for step in reversed(steps):
+            rank, items = step[rank]
+            parts.append(items)
+        outputs.append((score, list(chain.from_iterable(reversed(parts)))))
+    return outputs

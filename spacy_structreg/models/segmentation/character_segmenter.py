@@ -1,0 +1,234 @@
+"""Character-based word segmentation: a first-order chain of BMES labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.features.scripts import read_script, stored_script
+from spacy_structreg.features.segmentation import (
+    CHARACTER_TABLES,
+    CHARACTER_TYPES,
+    SKIP_BIGRAM,
+    TYPES_OF_TABLES,
+)
+from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
+from spacy_structreg.features.templates import Template, parse_templates
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.chain_spec import ChainSpec
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold
+from spacy_structreg.models.knowledge import (
+    contents_of,
+    frozen_atoms,
+    new_sources,
+    restored_sources,
+    source_atoms,
+    source_templates,
+)
+from spacy_structreg.models.raw_text import BaseSegmenter
+from spacy_structreg.models.reports import EpochReport
+from spacy_structreg.models.settings import (
+    CompleteTemplates,
+    KnowledgeSettings,
+    TextSettings,
+    TrainingSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.training.chain import ChainTrainer
+    from spacy_structreg.training.log_linear import LogLinearTrainer
+
+__all__ = [
+    "DEFAULT_LEARNING",
+    "DEFAULT_LEARNING_OF_MANY",
+    "CharacterSegmenter",
+    "EpochReport",
+]
+
+SchemeT = TypeVar("SchemeT", SegmentationScheme, JointScheme)
+
+DEFAULT_LEARNING: Final = Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0)
+"""Default learning of one model, chosen on the development sets of three corpora."""
+
+DEFAULT_LEARNING_OF_MANY: Final = Learning(mini_sample=5.0)
+"""Default learning of models to be averaged. Passive-aggressive models are better
+alone, but hardly differ, so that there is little to average."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
+    """Settings of chains of characters."""
+
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
+
+    templates: str | Sequence[str] = setting(
+        "zhang2014",
+        'The features: the name of a table, "zhang2014", "gao2010" or "sun2014", or templates of '
+        'one\'s own, such as "c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its '
+        'type. Behind "t-1t0", atoms go with each pair of neighboring labels: "t-1t0c0".',
+        restore=CompleteTemplates.checked,
+    )
+    skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
+    scheme: Literal["bmes", "six"] = setting(
+        "bmes",
+        'Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the '
+        "second and third character of long words apart.",
+    )
+
+    @property
+    def chosen_learning(self) -> AnyLearning:
+        """The learning that is set, or else the default for so many models."""
+        if self.learning is None and self.n_models > 1:
+            return DEFAULT_LEARNING_OF_MANY
+        return super().chosen_learning
+
+    def parsed(self) -> tuple[Template, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
+        types = TYPES_OF_TABLES.get(str(self.templates), CHARACTER_TYPES)
+        further = [types] if self.types else []
+        further += [SKIP_BIGRAM] if self.skip_bigram else []
+        names = joined(self.templates, *further, *source_templates(self))
+        known = [*self.plain_atoms.atoms, *source_atoms(self)]
+        return parse_templates(names, known, CHARACTER_TABLES)
+
+    @property
+    def plain_atoms(self) -> CharacterAtoms:
+        """The atoms of characters without those of sources, in their own script."""
+        return CharacterAtoms(self.types, self.half_width)
+
+    def atoms(self, texts: Callable[[], Iterable[str]]) -> CharacterAtoms:
+        """The atoms of characters. texts: gives the sentences of the training corpus.
+
+        Raises ValueError or OSError for files of sources that cannot be used, ImportError as
+        `read_script`.
+        """
+        script = read_script(self.script)
+        plain = CharacterAtoms(self.types, self.half_width, script=script)
+        sources = new_sources(self, plain, texts)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
+
+    def restored_atoms(self, entries: dict[str, Any], arrays: Arrays) -> CharacterAtoms:
+        """The atoms of characters of a model file. Raises ValueError for what cannot be used."""
+        sources = restored_sources(entries, arrays)
+        if (names := [name for each in sources for name in each.atoms]) != [*source_atoms(self)]:
+            raise ValueError(f"it has knowledge sources of the atoms {names}")
+        script = stored_script(self.script, arrays)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterSegmenterSettings(CharacterSettings):
+    """Settings of a `CharacterSegmenter`."""
+
+    epochs: int = 20
+
+
+class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
+    """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
+
+    The notation of templates is that of `features.templates`, the schemes those of
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "character_segmenter"
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
+    SETTINGS = CharacterSegmenterSettings
+    settings: CharacterSegmenterSettings
+
+    @from_settings(CharacterSegmenterSettings)
+    def __init__(self, settings: CharacterSegmenterSettings) -> None:
+        templates = settings.parsed()
+        self._shapes = compile_shapes(templates)
+        self._edges = compile_edges(templates)
+        self._scheme = SCHEMES[settings.scheme]()
+        # Sources and scripts are read when the model is trained.
+        reads = settings.has_sources or settings.script is not None
+        spec = None if reads else self._spec_for(settings.plain_atoms)
+        super().__init__(replace(settings, templates=complete(templates)), spec)
+
+    # Hooks of the base classes --------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
+        return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> CharacterSpec:
+        return self._spec_for(self.settings.restored_atoms(entries, arrays))
+
+    def _character_scheme(self) -> SegmentationScheme:
+        return self._scheme
+
+    def _spec_for(self, atoms: CharacterAtoms) -> CharacterSpec:
+        n_labels = len(self._scheme.labels)
+        features = ChainFeatures(self._shapes, atoms.atoms, n_labels, edge_shapes=self._edges)
+        return CharacterSpec(atoms, self._scheme, features)
+
+
+@dataclass(frozen=True)
+class CharacterChainSpec(ChainSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
+    """The labels of a scheme, and features of characters."""
+
+    atoms: CharacterAtoms
+    scheme: SchemeT
+    features: ChainFeatures
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.scheme.labels
+
+    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        from spacy_structreg.training.chain_trainers import new_chain_trainer
+
+        return new_chain_trainer(self.features, self.scheme.graph, learner)
+
+    def frozen(self, bits: Bits, prune: float) -> Self:
+        return replace(self, atoms=frozen_atoms(self.atoms, bits, prune))
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.atoms)
+
+
+class CharacterSpec(CharacterChainSpec[SegmentedGold, SegmentationScheme]):
+    """Labels and features of words without tags."""
+
+    def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
+        decoder = ChainDecoder(self.features, self.scheme.graph, tables)
+        return CharacterDecoder(self.atoms.copy(), decoder, self.scheme.begins)
+
+    def new_guide(
+        self, tables: list[TrainedRows], tags: Sequence[str] = (), **settings: Any
+    ) -> ChainGuide:
+        """A guide of word-based search (`tasks.segmentation.guide`), which also takes the settings.
+
+        Raises ValueError if the labels are not BMES, or the words have tags.
+        """
+        if tags or self.labels != ("B", "E", "M", "S"):
+            raise ValueError(
+                "a guide of word-based segmentation needs the scheme 'bmes', and no tags"
+            )
+        labels = [[self.labels.index(label) for label in "BMES"]]
+        return ChainGuide(self.new_decoder(tables), labels, **settings)
+
+    def compile(self, example: SegmentedGold, learner: Learner) -> CompiledChain | None:
+        if isinstance(example, PartialSentence):
+            return self.atoms.compile_partial(
+                example.text, example.boundaries, (), self.scheme, self.features, learner
+            )
+        return self.atoms.compile(example, self.scheme, self.features, learner)

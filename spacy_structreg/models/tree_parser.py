@@ -1,0 +1,198 @@
+"""The base of parsers of tagged words: settings, labels, and streams of sentences."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
+
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainingRows
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
+from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import GoldT, Words
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.protocols import DecoderT
+from spacy_structreg.models.reports import ScoresT
+from spacy_structreg.models.settings import (
+    BeamSettings,
+    CompleteTemplates,
+    PerceptronSettings,
+    UpdatePoint,
+    ViewSettings,
+    WordSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.models.tree_queries import TaggedSentence
+from spacy_structreg.models.word_knowledge import further_tables
+from spacy_structreg.search.transition_system import TransitionSystem
+
+GivenT = TypeVar("GivenT")
+"""The known part of a tree."""
+
+QueryT = TypeVar("QueryT", bound=Sized)
+"""A sentence to be parsed and the constraints on its tree; its size is in characters."""
+
+TreeT = TypeVar("TreeT")
+"""A predicted tree."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSettings):
+    """Settings of parsers of tagged words."""
+
+    templates: str | Sequence[str] | None = setting(
+        None,
+        "The features: the name of a table, or templates of one's own, an event and its atoms, "
+        'such as "action: S0w N0t"; null for the default.',
+        restore=CompleteTemplates.checked,
+    )
+    update: UpdatePoint | None = setting(
+        None,
+        'Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; '
+        'null for "max_violation", and for "every" with beam = 1.',
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.learning is not None and self.learning.mini_sample is not None:
+            raise ValueError(
+                f"mini_sample is {self.learning.mini_sample:g}, but the sentences of a parser "
+                "cannot be cut: trees reach over all cuts; leave it at None"
+            )
+
+
+class TreeParser(
+    AdaptiveBeam,
+    Estimator[GoldT, DecoderT, ScoresT],
+    Generic[GoldT, DecoderT, ScoresT, GivenT, QueryT, TreeT],
+):
+    """Builds a tree over tagged words by beam search over the states of a transition system.
+
+    events, atoms: those that templates may name. tables: of templates, by name. table: that of
+    which the default of `templates` is the name. own_atoms: of events that have others, these.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    COUNTS: ClassVar = True
+    settings: TreeParserSettings
+
+    def __init__(
+        self,
+        settings: TreeParserSettings,
+        *,
+        events: Sequence[str],
+        atoms: Sequence[str],
+        tables: Mapping[str, str],
+        table: str,
+        own_atoms: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        templates = table if settings.templates is None else settings.templates
+        self._templates = parse_state_templates(
+            joined(templates, *further_tables(settings)),
+            events,
+            atoms,
+            tables,
+            own_atoms=own_atoms,
+        )
+        update = settings.update
+        if update is None:
+            update = "every" if settings.beam == 1 else "max_violation"
+        self._update = update
+        super().__init__(replace(settings, templates=complete(self._templates), update=update))
+        # A trainer checks which updates there are, and which beams go with them.
+        spec = self._empty_spec()
+        spec.new_trainer(spec.new_learner(self.learning))
+
+    # Hooks ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _empty_spec(self) -> ModelSpec[GoldT, DecoderT]:
+        """A spec without labels."""
+
+    @abstractmethod
+    def _query(self, sentence: TaggedSentence, given: GivenT | None) -> QueryT:
+        """A sentence to be parsed. Raises ValueError for what cannot be."""
+
+    @abstractmethod
+    def _parse(self, decoder: DecoderT, queries: list[QueryT]) -> list[TreeT]:
+        """The trees of sentences. Raises ValueError if no tree has what is given."""
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def predict(self, words: Words, tags: Sequence[str], *, given: GivenT | None = None) -> TreeT:
+        """The tree over the words of a sentence.
+
+        tags: of the words. given: what is known of the tree, and stays; the rest is found to fit.
+        Raises ValueError if there are no words, tags are not one for each, no tree has what is
+        given, or the model has not been trained.
+        """
+        return self.predict_batch([(words, tags)], given=None if given is None else [given])[0]
+
+    def predict_batch(
+        self,
+        sentences: Iterable[TaggedSentence],
+        *,
+        given: Iterable[GivenT | None] | None = None,
+        n_threads: int = 1,
+    ) -> list[TreeT]:
+        """The tree of each sentence; threads decode side by side. given: for each sentence.
+
+        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
+        """
+        decoders = self._decoders()
+        queries = [self._query(*pair) for pair in with_given(sentences, given)]
+        return decoders.batch(queries, self._parse, size=_size, n_threads=n_threads)
+
+    def predict_stream(
+        self,
+        sentences: Iterable[TaggedSentence],
+        *,
+        given: Iterable[GivenT | None] | None = None,
+        n_threads: int = 1,
+    ) -> Iterator[TreeT]:
+        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
+        return self._stream(sentences, given, self._decoders(), n_threads)
+
+    def _stream(
+        self,
+        sentences: Iterable[TaggedSentence],
+        given: Iterable[GivenT | None] | None,
+        decoders: DecoderPool[DecoderT],
+        n_threads: int,
+    ) -> Iterator[TreeT]:
+        queries = (self._query(*pair) for pair in with_given(sentences, given))
+        return decoders.stream(queries, self._parse, size=_size, n_threads=n_threads)
+
+
+def _size(query: Sized) -> int:
+    return WORD * len(query)
+
+
+@dataclass(frozen=True)
+class TreeSpec(ModelSpec[GoldT, DecoderT]):
+    """Features of the states of a transition system.
+
+    system: of one thread; trainers and decoders get copies of it.
+    """
+
+    system: TransitionSystem
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    margin: float | None
+    update: str
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(self.system.tables.values())
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        # A feature of words has seen few of all actions.
+        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
+        return Perceptron(rows, learning)

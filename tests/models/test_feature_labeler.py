@@ -1,0 +1,259 @@
+"""The labeler of items with features of their own, against what is worked out densely."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from labeled import stands_for_spans
+from looped import looped
+from twins import murmur_64a
+
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.metrics.labeling import LABEL_FIGURES, SPAN_FIGURES
+from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+
+Item = dict[str, float]
+Sequences = list[list[tuple[Item, str]]]
+LABELS = ("run", "sit", "walk")
+
+
+def movements(n: int, seed: int) -> Sequences:
+    """What a sensor says of somebody who goes on with what he does; real values, some negative."""
+    chance = random.Random(seed)
+    made = []
+    for _ in range(n):
+        label = chance.choice(LABELS)
+        items = []
+        for _ in range(chance.randint(1, 6)):
+            if chance.random() < 0.3:
+                label = chance.choice(LABELS)
+            speed = chance.gauss(LABELS.index(label) - 1, 0.5)
+            items.append(({"speed": speed, "jerk": chance.gauss(0, 1), "on": 1.0}, label))
+        made.append(items)
+    return made
+
+
+TRAIN, TEST = movements(80, seed=1), movements(60, seed=2)
+EDGES = ["speed", "on"]
+
+
+def items_of(sequences: Sequences) -> list[list[Item]]:
+    return [[item for item, _ in sequence] for sequence in sequences]
+
+
+def scores_of(model: FeatureLabeler, items: Sequence[Item], path: Sequence[int]) -> float:
+    """The score of a labeling: the weights of its features, found by the hashes of their names."""
+    by_label, by_edge = model._decoders().tables[1:3]
+    pairs = model.transition_weights()
+    total = 0.0
+    for t, label in enumerate(path):
+        for name, value in items[t].items():
+            total += value * by_label.weights(murmur_64a(name.encode()))[label]
+        if t:
+            total += pairs.get((model.labels[path[t - 1]], model.labels[label]), 0.0)
+            for name in set(items[t]) & set(EDGES):
+                row = by_edge.weights(murmur_64a(name.encode()))
+                total += items[t][name] * row[path[t - 1] * len(model.labels) + label]
+    return total
+
+
+@pytest.mark.parametrize("learning", [LogLinear(), LogLinear(optimizer="lbfgs"), Learning()])
+def test_predictions_are_those_of_brute_force(learning: AnyLearning) -> None:
+    model = FeatureLabeler(edges=EDGES, learning=learning, epochs=10).fit(TRAIN)
+    for items in items_of(TEST)[:25]:
+        paths = list(itertools.product(range(3), repeat=len(items[:4])))
+        scores = np.array([scores_of(model, items, path) for path in paths])
+        found = model.nbest(items[:4], 5)
+        order = np.argsort(-scores)[: len(found)]
+        np.testing.assert_allclose([score for score, _ in found], scores[order], atol=1e-4)
+        assert [labels for _, labels in found] == [
+            [LABELS[label] for label in paths[i]] for i in order
+        ]
+        assert model.predict(items[:4]) == found[0][1]
+        if isinstance(learning, LogLinear):
+            chances = np.exp(scores - scores.max())
+            chances /= chances.sum()
+            expected = np.zeros((len(items[:4]), 3))
+            for path, chance in zip(paths, chances, strict=True):
+                expected[np.arange(len(path)), path] += chance
+            np.testing.assert_allclose(model.predict_marginals(items[:4]), expected, atol=1e-6)
+
+
+class DensePerceptron:
+    """A structured perceptron (Collins 2002) that tries all labelings, and averages by a sum."""
+
+    def __init__(self) -> None:
+        self.weights: dict[tuple[Any, ...], float] = defaultdict(float)
+        self.sums: dict[tuple[Any, ...], float] = defaultdict(float)
+        self.visits = 0
+
+    @staticmethod
+    def fired(
+        items: Sequence[Item], path: Sequence[str]
+    ) -> Iterator[tuple[tuple[Any, ...], float]]:
+        for t, label in enumerate(path):
+            for name, value in items[t].items():
+                yield (name, label), value
+            if t:
+                yield (path[t - 1], label, "pair"), 1.0
+                for name in EDGES:
+                    yield (name, path[t - 1], label, "edge"), items[t][name]
+
+    def visit(self, items: Sequence[Item], gold: Sequence[str]) -> None:
+        # The first of the best, in the order of the labels from the last position back: there is
+        # more than one only as long as all weights are 0, and all of them are then the first.
+        best = max(
+            itertools.product(LABELS, repeat=len(items)),
+            key=lambda path: sum(
+                self.weights[feature] * value for feature, value in self.fired(items, path)
+            ),
+        )
+        if list(best) != list(gold):
+            for path, sign in ((gold, 1.0), (best, -1.0)):
+                for feature, value in self.fired(items, path):
+                    self.weights[feature] += sign * value
+        for feature, weight in self.weights.items():
+            self.sums[feature] += weight
+        self.visits += 1
+
+    def average(self, *feature: Any) -> float:
+        return self.sums[feature] / self.visits
+
+
+def test_a_perceptron_of_real_values_equals_a_dense_one() -> None:
+    corpus = [sequence for sequence in TRAIN if len(sequence) <= 4][:15]
+    model = FeatureLabeler(edges=EDGES, learning=Learning(), epochs=4, seed=3).fit(corpus)
+    assert model.labels == LABELS
+    dense = DensePerceptron()
+    order = np.random.default_rng(3)
+    for _ in range(4):
+        for i in order.permutation(len(corpus)):
+            dense.visit([item for item, _ in corpus[i]], [label for _, label in corpus[i]])
+    by_label, by_edge = model._decoders().tables[1:3]
+    for name in ("speed", "jerk", "on"):
+        np.testing.assert_allclose(
+            by_label.weights(murmur_64a(name.encode())),
+            [dense.average(name, label) for label in LABELS],
+            rtol=1e-5, atol=1e-6,
+        )  # fmt: skip
+    for name in EDGES:
+        np.testing.assert_allclose(
+            by_edge.weights(murmur_64a(name.encode())),
+            [dense.average(name, a, b, "edge") for a in LABELS for b in LABELS],
+            rtol=1e-5, atol=1e-6,
+        )  # fmt: skip
+    pairs = model.transition_weights()
+    for a, b in itertools.product(LABELS, repeat=2):
+        assert pairs.get((a, b), 0.0) == pytest.approx(dense.average(a, b, "pair"), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "learning",
+    [
+        LogLinear(),
+        LogLinear(optimizer="lbfgs"),
+        LogLinear(noise="additive", noise_level=0.3),
+        LogLinear(mini_sample=2.0),
+        Learning(),
+        Learning(algorithm="pa_i", aggressiveness=0.1),
+    ],
+)
+def test_learns_what_people_do(learning: AnyLearning) -> None:
+    model = FeatureLabeler(edges=EDGES, learning=learning, epochs=20).fit(TRAIN)
+    scores = model.evaluate(TEST)
+    assert scores.table == LABEL_FIGURES
+    assert scores.label_acc is not None
+    assert scores.label_acc > 0.75
+    predicted = model.predict_batch(items_of(TEST), n_threads=2)
+    right = [
+        found == label
+        for sequence, labels in zip(TEST, predicted, strict=True)
+        for (_, label), found in zip(sequence, labels, strict=True)
+    ]
+    assert scores.label_acc == sum(right) / len(right)
+
+
+def test_scale_of_values_matters() -> None:
+    """A value of 2 is a feature of value 1 twice."""
+    one = [[(["a", "a", "b"], "X"), (["b"], "Y")], [(["a", "c"], "Y"), ([], "X")]]
+    other = [[({"a": 2, "b": 1}, "X"), ({"b": True}, "Y")], [({"a": 1.0, "c": 1}, "Y"), ({}, "X")]]
+    models = [FeatureLabeler(epochs=5).fit(corpus) for corpus in (one, other)]
+    assert models[0].to_bytes() == models[1].to_bytes()
+
+
+def test_all_forms_of_features_and_schemes() -> None:
+    corpus = [
+        [
+            ({"w": "Mira", "up": True}, "B-PER"),
+            ({"w": "Kell", "up": True}, "I-PER"),
+            (["w:left"], "O"),
+        ],
+        [(["w:in"], "O"), ({"w": {"Harn": 1.0}, "up": 1}, "B-LOC")],
+    ] * 3
+    for scheme in ("bio", "bioes", "io"):
+        model = FeatureLabeler(scheme=scheme, epochs=20).fit(corpus)
+        scores = model.evaluate(corpus)
+        assert scores.table == SPAN_FIGURES
+        assert scores.ents_f == 1.0
+        assert model.PRIMARY == "ents_f"
+        for order in itertools.permutations([{"up": 1}, ["w:Kell"], ["w:in"], {}]):
+            assert stands_for_spans(model.predict(order))
+
+
+@looped(
+    ("corpus", "message"),
+    [
+        ([[({"a": 1},)]], "not a list of pairs"),
+        ([[({"a": 1}, 1)]], "not a list of pairs"),
+        ([[({"a": 1}, " ")]], "no label"),
+        ([[({"a": float("nan")}, "X")]], "sentence 1 of the training corpus: .*finite"),
+        ([[({"a": None}, "X")]], "has the value None"),
+        ([[("text", "X")]], "expected the features of a position"),
+        ([[({"a\ud800": 1}, "X")]], "surrogate"),
+        (["text"], "not a list of pairs"),
+        ([[], []], "empty"),
+        ([], "empty"),
+    ],
+)
+def test_gold_that_is_none(corpus: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FeatureLabeler(epochs=1).fit(corpus)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"edges": ["a:b"]}, "leave out what follows"),
+        ({"edges": [1]}, "list of strings"),
+        ({"scheme": "iob1"}, "scheme must be one of .*, got 'iob1'"),
+        ({"epochs": -1}, "epochs"),
+    ],
+)
+def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FeatureLabeler(**settings)
+
+
+@pytest.mark.parametrize("learning", [Learning(), LogLinear()])
+def test_edge_features_of_too_many_labels(learning: Any) -> None:
+    many = [[({"a": 1}, f"X{number}") for number in range(257)]]
+    with pytest.raises(ValueError, match="257 labels have too many; leave out edge features"):
+        FeatureLabeler(edges=["a"], learning=learning, epochs=1).fit(many)
+    assert FeatureLabeler(learning=learning, epochs=1).fit(many).is_trained
+
+
+def test_items_of_another_form() -> None:
+    model = FeatureLabeler(epochs=1).fit(TRAIN)
+    for items in ("text", [{"a": None}], [1], {"a": 1}):
+        with pytest.raises(ValueError, match=r"expected the features|has the value"):
+            model.predict(items)
+    assert model.predict([]) == []
+    assert len(model.predict([{}, {"unknown": 1e6}])) == 2
+    with pytest.raises(ValueError, match="too large"):
+        model.predict([{"speed": 1e300}])

@@ -1,0 +1,224 @@
+"""Segmenters in other processes: by path where the file is still the one, else by bytes."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.context import set_spawning_popen
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+
+Corpus = list[list[str]]
+SPAWN = multiprocessing.get_context("spawn")
+TEXTS = ["今天天气很好，学生在图书馆看书。", "", "大学 生活\n他们去海边！"]
+
+
+def is_mapped(path: Path) -> bool | None:
+    """Whether this process has mapped a file; None where the system does not say."""
+    maps = Path("/proc/self/maps")
+    return str(path) in maps.read_text() if maps.exists() else None
+
+
+def work(segmenter: CharacterSegmenter, path: Path, answers: Any) -> None:
+    """What the child does: it predicts, and says whether it maps the file."""
+    answers.put((segmenter.predict_batch(TEXTS, n_threads=2), is_mapped(path)))
+
+
+@contextmanager
+def spawning() -> Iterator[None]:
+    """As while a child process is being started: what is pickled now is for this machine."""
+    set_spawning_popen(object())
+    try:
+        yield
+    finally:
+        set_spawning_popen(None)
+
+
+def for_a_child(segmenter: CharacterSegmenter) -> bytes:
+    with spawning():
+        stream = io.BytesIO()
+        ForkingPickler(stream).dump(segmenter)
+        return stream.getvalue()
+
+
+@pytest.fixture
+def path(fitted: CharacterSegmenter, tmp_path: Path) -> Path:
+    fitted.save(tmp_path / "spawned.srm")
+    return tmp_path / "spawned.srm"
+
+
+@pytest.fixture
+def loaded(path: Path) -> CharacterSegmenter:
+    return CharacterSegmenter.load(path, mapped=True)
+
+
+@pytest.fixture(scope="module")
+def another(dev: Corpus) -> CharacterSegmenter:
+    return CharacterSegmenter(epochs=1).fit(dev)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["unchanged", "another", "damaged", "gone"])
+def test_a_spawned_process(
+    file: str,
+    path: Path,
+    loaded: CharacterSegmenter,
+    fitted: CharacterSegmenter,
+    another: CharacterSegmenter,
+) -> None:
+    if file == "another":
+        another.save(path)
+    elif file == "damaged":
+        path.unlink()
+        path.write_bytes(fitted.to_bytes()[:100])
+    elif file == "gone":
+        path.unlink()
+    answers = SPAWN.Queue()
+    child = SPAWN.Process(target=work, args=(loaded, path, answers))
+    child.start()
+    # The answer is short: the child can end before it is taken out of the queue.
+    child.join(timeout=120)
+    assert child.exitcode == 0
+    words, mapped = answers.get(timeout=120)
+    assert words == fitted.predict_batch(TEXTS)
+    assert mapped in (file == "unchanged", None)
+
+
+@pytest.mark.slow
+def test_a_child_copies_what_was_copied(path: Path, fitted: CharacterSegmenter) -> None:
+    answers = SPAWN.Queue()
+    child = SPAWN.Process(target=work, args=(CharacterSegmenter.load(path), path, answers))
+    child.start()
+    child.join(timeout=120)
+    assert answers.get(timeout=120) in (
+        (fitted.predict_batch(TEXTS), False),
+        (fitted.predict_batch(TEXTS), None),
+    )
+
+
+@pytest.mark.slow
+def test_a_pool(loaded: CharacterSegmenter, fitted: CharacterSegmenter) -> None:
+    texts = TEXTS * 10
+    with SPAWN.Pool(2) as pool:
+        assert pool.map(loaded.predict, texts) == fitted.predict_batch(texts)
+
+
+class TestPickledForAChild:
+    """The same without processes, so that the moment between pickling and loading can be held."""
+
+    def test_by_path(self, path: Path, loaded: CharacterSegmenter) -> None:
+        pickled = for_a_child(loaded)
+        assert len(pickled) < 1_000 < path.stat().st_size
+        assert pickle.loads(pickled).to_bytes() == loaded.to_bytes()
+
+    def test_elsewhere_by_bytes(self, path: Path, loaded: CharacterSegmenter) -> None:
+        pickled = pickle.dumps(loaded)
+        path.unlink()
+        assert pickle.loads(pickled).to_bytes() == loaded.to_bytes()
+
+    def test_a_relative_path(
+        self,
+        path: Path,
+        fitted: CharacterSegmenter,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        segmenter = CharacterSegmenter.load(path.name)
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        pickled = for_a_child(segmenter)
+        assert len(pickled) < 1_000
+        assert pickle.loads(pickled).to_bytes() == fitted.to_bytes()
+
+    def test_a_link_that_was_turned(
+        self, path: Path, another: CharacterSegmenter, tmp_path: Path
+    ) -> None:
+        link = tmp_path / "link.srm"
+        link.symlink_to(path)
+        segmenter = CharacterSegmenter.load(link)
+        expected = segmenter.to_bytes()
+        another.save(tmp_path / "another.srm")
+        link.unlink()
+        link.symlink_to(tmp_path / "another.srm")
+        assert pickle.loads(for_a_child(segmenter)).to_bytes() == expected
+
+    def test_a_file_of_the_same_length_and_time(
+        self, path: Path, loaded: CharacterSegmenter, train: Corpus
+    ) -> None:
+        """Not the looks of a file decide, but its checksum."""
+        expected = loaded.to_bytes()
+        before = path.stat()
+        twin = CharacterSegmenter(epochs=3).fit(train)
+        twin.corpus_checksum = "0" * 64
+        twin.save(path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert path.stat().st_size == before.st_size
+        assert pickle.loads(for_a_child(loaded)).to_bytes() == expected
+
+    @pytest.mark.parametrize("file", ["another", "damaged", "gone"])
+    def test_between_pickling_and_loading(
+        self,
+        file: str,
+        path: Path,
+        loaded: CharacterSegmenter,
+        another: CharacterSegmenter,
+    ) -> None:
+        """Too late for the bytes: the child says so and predicts nothing wrong."""
+        pickled = for_a_child(loaded)
+        if file == "another":
+            another.save(path)
+            with pytest.raises(ValueError, match=r"spawned\.srm: the model file changed"):
+                pickle.loads(pickled)
+        elif file == "damaged":
+            path.rename(path.with_suffix(".old"))
+            data = bytearray(path.with_suffix(".old").read_bytes())
+            data[-1] ^= 1
+            path.write_bytes(data)
+            with pytest.raises(ValueError, match=r"spawned\.srm: .*damaged"):
+                pickle.loads(pickled)
+        else:
+            path.unlink()
+            with pytest.raises(FileNotFoundError, match=r"spawned\.srm"):
+                pickle.loads(pickled)
+
+    def test_weights_that_left_the_file(
+        self, path: Path, train: Corpus, dev: Corpus, fitted: CharacterSegmenter
+    ) -> None:
+        """After training or saving, the file that was loaded says nothing any more."""
+        trained_on = CharacterSegmenter.load(path).partial_fit(dev)
+        fitted_anew = CharacterSegmenter.load(path).fit(dev)
+        predicted = CharacterSegmenter.load(path).partial_fit(dev)
+        predicted.predict("今天")
+        untouched = CharacterSegmenter.load(path)
+        untouched.compile(train)
+        for segmenter in (trained_on, fitted_anew, predicted, untouched):
+            assert pickle.loads(for_a_child(segmenter)).to_bytes() == segmenter.to_bytes()
+        assert untouched.to_bytes() == fitted.to_bytes()
+        saved_over = CharacterSegmenter.load(path)
+        saved_over.save(path)
+        path.unlink()
+        assert pickle.loads(for_a_child(saved_over)).to_bytes() == fitted.to_bytes()
+
+    def test_never_loaded(self, fitted: CharacterSegmenter, train: Corpus) -> None:
+        for segmenter in (fitted, CharacterSegmenter().partial_fit(train)):
+            assert pickle.loads(for_a_child(segmenter)).to_bytes() == segmenter.to_bytes()
+        assert not pickle.loads(for_a_child(CharacterSegmenter())).is_trained
+
+    def test_saved_in_training(self, path: Path, train: Corpus) -> None:
+        """A loaded training is not mapped; it travels as the trained weights it has."""
+        running = CharacterSegmenter().partial_fit(train)
+        running.save(path, state="training")
+        resumed = CharacterSegmenter.load(path)
+        path.unlink()
+        again = pickle.loads(for_a_child(resumed))
+        assert again.predict_batch(TEXTS) == running.predict_batch(TEXTS)

@@ -1,0 +1,402 @@
+"""The word-based joint segmenter and tagger, as its users meet it."""
+
+from __future__ import annotations
+
+import lzma
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crafted import tampered
+from looped import looped
+from made_up_corpora import sentences
+
+from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.models.joint.word_joint_tagger import WordJointSpec, WordJointTagger
+
+Tagged = list[tuple[str, str]]
+NO_PRUNING: dict[str, Any] = {"lengths": False, "dictionary": False, "least_begun": None}
+
+
+def tagged_sentences(n: int, seed: int) -> list[Tagged]:
+    """Made-up sentences with tags that mostly follow from the word, and sometimes from chance."""
+    chance = random.Random(seed)
+
+    def tag_of(word: str) -> str:
+        if word in "。！？……，":
+            return "PU"
+        return chance.choice("NV") if ord(word[0]) % 3 else "M"
+
+    return [[(word, tag_of(word)) for word in words] for words in sentences(n, seed)]
+
+
+def text_of(sentence: Tagged) -> str:
+    return "".join(word for word, _ in sentence)
+
+
+def analyses(text: str, tags: Sequence[str]) -> Iterator[Tagged]:
+    """All ways to cut a text into tagged words."""
+    if not text:
+        yield []
+    for end in range(1, len(text) + 1):
+        for tag in tags:
+            for rest in analyses(text[end:], tags):
+                yield [(text[:end], tag), *rest]
+
+
+def score_of(model: WordJointTagger, sentence: Tagged) -> float:
+    """The score of an analysis of one sentence, added up by the model without any search."""
+    with model._decoders().borrow() as decoder:
+        decoder.system.load_text(text_of(sentence))
+        return float(decoder.agenda.score(actions_of(sentence, model.labels)))
+
+
+def actions_of(sentence: Tagged, tags: Sequence[str]) -> list[int]:
+    return [
+        1 + tags.index(tag) if i == 0 else 0 for word, tag in sentence for i in range(len(word))
+    ] + [1 + len(tags)]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[Tagged]:
+    return tagged_sentences(80, seed=1)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: list[Tagged]) -> WordJointTagger:
+    return WordJointTagger(epochs=3, beam=4).fit(corpus)
+
+
+# Search -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+@pytest.mark.parametrize("merge", [False, True])
+def test_unlimited_search_is_exhaustive(corpus: list[Tagged], by_words: bool, merge: bool) -> None:
+    model = WordJointTagger(
+        beam=None, merge=merge, by_words=by_words, epochs=1, sentences="doc", **NO_PRUNING
+    )
+    model.fit([sentence[:3] for sentence in corpus[:20]])
+    for text in ("学生会", "中国。学", "书", "天天天天"):
+        ranked = sorted(score_of(model, each) for each in analyses(text, model.labels))[::-1]
+        best = model.nbest(text, 1)
+        assert best[0][0] == pytest.approx(ranked[0])
+        found = model.nbest(text, len(ranked))
+        assert found[0][0] == pytest.approx(ranked[0])
+        assert score_of(model, found[0][1]) == pytest.approx(ranked[0])
+        assert [score for score, _ in found] == pytest.approx(ranked)
+
+
+def test_the_beam_finds_no_more_than_there_is(corpus: list[Tagged]) -> None:
+    # Without records, which a narrow beam may leave behind in a dead end.
+    trained = WordJointTagger(epochs=1, beam=4, **NO_PRUNING).fit(corpus)
+    header, arrays = parse_model(trained.to_bytes())
+    best = {}
+    for beam in (1, 2, 8, None):
+        model = WordJointTagger.from_contents(
+            "model", {**header, "settings": {**header["settings"], "beam": beam}}, arrays
+        )
+        best[beam] = [model.nbest(text_of(sentence), 1)[0][0] for sentence in corpus[:20]]
+    for beam in (1, 2, 8):
+        for score, most in zip(best[beam], best[None], strict=True):
+            assert score <= most + 1e-9
+    assert sum(best[1]) < sum(best[8]) <= sum(best[None]) + 1e-9
+
+
+def test_complete_words_gain_at_width_1() -> None:
+    """They do not share a beam of one with all tags of the next word."""
+    joint = {}
+    for by_words in (False, True):
+        scores = []
+        for seed in range(4):
+            model = WordJointTagger(epochs=4, beam=1, by_words=by_words)
+            model.fit(tagged_sentences(60, 100 + seed))
+            scores.append(model.evaluate(tagged_sentences(21, 200 + seed)).joint_f or 0)
+        joint[by_words] = np.mean(scores)
+    assert joint[True] > joint[False] + 0.02
+
+
+def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(beam=None, epochs=2).fit(corpus[:20])
+    assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5
+
+
+# Records that grow --------------------------------------------------------------------------------
+
+GROWING: dict[str, Any] = {"growing_records": True, "beam": 4, "epochs": 3, "seed": 3}
+
+
+def test_training_depends_on_when_records_are_known(corpus: list[Tagged]) -> None:
+    growing = WordJointTagger(**GROWING).fit(corpus)
+    static = WordJointTagger(**{**GROWING, "growing_records": False}).fit(corpus)
+    assert growing.labels == static.labels
+    weights = [model._decoders().tables for model in (growing, static)]
+    assert weights[0][0].n_rows != weights[1][0].n_rows
+    for model in (growing, static):
+        assert (model.evaluate(tagged_sentences(20, seed=2)).joint_f or 0) > 0.5
+    again = WordJointTagger.from_contents("model", *parse_model(growing.to_bytes()))
+    assert again.settings.growing_records
+    text = "今天老师去上海看书"
+    assert again.predict_tagged(text) == growing.predict_tagged(text)
+
+
+def test_predictions_know_what_all_epochs_have_counted() -> None:
+    # Seen twice an epoch: frequent, which is more than 5.0004 times, in the third.
+    corpus = [[("天", "A"), ("地", "B")]] * 2
+    for epochs, frequent in ((2, False), (3, True)):
+        model = WordJointTagger(**{**GROWING, "epochs": epochs, "least_begun": None}).fit(corpus)
+        spec = model._spec
+        assert isinstance(spec, WordJointSpec)
+        assert len(spec.records.word("天", spec.system.characters)) == (1 if frequent else 2)
+
+
+def test_models_side_by_side_have_records_of_their_own(corpus: list[Tagged]) -> None:
+    settings = {**GROWING, "n_models": 2}
+    one, two = (WordJointTagger(**settings).fit(corpus[:30], n_threads=n) for n in (1, 2))
+    assert one.to_bytes() == two.to_bytes()
+
+
+def test_a_training_in_portions_grows_records_too(corpus: list[Tagged]) -> None:
+    whole = WordJointTagger(**{**GROWING, "epochs": 1}).fit(corpus)
+    parts = WordJointTagger(**{**GROWING, "epochs": 1})
+    parts.learn(parts.compile(corpus))
+    assert parts.to_bytes() != WordJointTagger(epochs=1, beam=4, seed=3).fit(corpus).to_bytes()
+    text = "中国人很好"
+    assert parts.nbest(text, 3) == whole.nbest(text, 3)
+    # Trained weights go on with the records that they have.
+    trained = WordJointTagger.from_contents("model", *parse_model(whole.to_bytes()))
+    trained.partial_fit(corpus[:5])
+    assert trained._trainer is not None
+    assert trained._trainer.system.records is trained._spec.system.records  # type: ignore
+
+
+def test_records_that_grow_leave_no_features_to_count() -> None:
+    with pytest.raises(ValueError, match="growing_records begin empty"):
+        WordJointTagger(growing_records=True, learning=Learning(min_count=2))
+
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+def test_words_cover_the_text(model: WordJointTagger) -> None:
+    for text in (
+        "",
+        " ",
+        "今天 天气很好。\n我看书",
+        "a\u0301b🇨🇳👩‍👩‍👧!",
+        "龘龘",
+        "\x00",
+        "２０２４年",
+    ):
+        tagged = model.predict_tagged(text)
+        assert model.predict(text) == [word for word, _ in tagged]
+        assert "".join(word for word, _ in tagged) == "".join(text.split())
+        assert {tag for _, tag in tagged} <= set(model.labels)
+
+
+def test_scores_are_those_of_the_spans(model: WordJointTagger) -> None:
+    gold = tagged_sentences(30, seed=5)
+    right = right_words = n_gold = n_predicted = 0
+    for sentence in gold:
+        spans = []
+        for tagged in (sentence, model.predict_tagged(text_of(sentence))):
+            ends = np.cumsum([len(word) for word, _ in tagged]).tolist()
+            spans.append({
+                (end - len(word), end, tag) for end, (word, tag) in zip(ends, tagged, strict=True)
+            })  # fmt: skip
+        right += len(spans[0] & spans[1])
+        right_words += len({span[:2] for span in spans[0]} & {span[:2] for span in spans[1]})
+        n_gold += len(spans[0])
+        n_predicted += len(spans[1])
+    scores = model.evaluate(gold)
+    assert scores.joint_f == pytest.approx(2 * right / (n_gold + n_predicted))
+    assert scores.seg_f == pytest.approx(2 * right_words / (n_gold + n_predicted))
+    assert 0.3 < (scores.joint_f or 0) < (scores.seg_f or 0)
+
+
+# What is not proposed -----------------------------------------------------------------------------
+
+
+def test_predictions_hold_to_the_records(corpus: list[Tagged]) -> None:
+    """As far as a corpus of these words allows it, which needs no dead end."""
+    train, texts = corpus[:40], [text_of(sentence) for sentence in corpus[40:]]
+    model = WordJointTagger(epochs=2, closed_tags=["PU", "M"], least_begun=10).fit(train)
+    pairs = [pair for sentence in train for pair in sentence]
+    words = [word for word, _ in pairs]
+    most = max(map(words.count, words))
+    n_frequent = 0
+    for text in texts:
+        for word, tag in model.predict_tagged(text):
+            assert len(word) <= max(len(other) for other, its in pairs if its == tag)
+            if words.count(word) > most / 5000 + 5:
+                n_frequent += 1
+                assert (word, tag) in pairs
+            if tag in ("PU", "M"):
+                assert (word, tag) in pairs
+            begun = [(other, its) for other, its in pairs if other[0] == word[0]]
+            if len(begun) >= 10:
+                assert tag in {its for _, its in begun}
+    assert n_frequent > 20
+
+
+def test_closed_tags_of_the_treebank() -> None:
+    named = WordJointTagger(closed_tags="ctb")
+    assert named.closed_tags == CLOSED_TAGS["ctb"]
+    assert named.closed_first_tags == CLOSED_FIRST_TAGS["ctb"]
+    assert WordJointTagger(closed_tags="ctb", closed_first_tags=[]).closed_first_tags == ()
+    assert WordJointTagger(closed_tags=["P"]).closed_first_tags == ("P",)
+    assert WordJointTagger().closed_tags == ()
+    assert set(CLOSED_FIRST_TAGS["ctb"]) - set(CLOSED_TAGS["ctb"]) == {"CD"}
+
+
+def test_whether_training_holds_to_the_records(corpus: list[Tagged]) -> None:
+    kwargs: dict[str, Any] = {"epochs": 1, "closed_tags": ["PU"], "least_begun": 2}
+    held = WordJointTagger(**kwargs).fit(corpus)
+    free = WordJointTagger(prune_training=False, **kwargs).fit(corpus)
+    assert held.to_bytes() != free.to_bytes()
+    assert held.history[0].wrong_labels < free.history[0].wrong_labels
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+def test_it_learns_its_corpus(corpus: list[Tagged]) -> None:
+    sure = [[(word, "M" if len(word) > 1 else "N") for word, _ in each] for each in corpus]
+    model = WordJointTagger(epochs=8).fit(sure)
+    assert (model.evaluate(sure).joint_f or 0) > 0.99
+
+
+def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(sentences="doc")
+    spec = model._spec_of(corpus)
+    learner = spec.new_learner(Learning())
+    compiled = [spec.compile(sentence, learner) for sentence in corpus]
+    for mini_sample in (1.0, 2.5, None):
+        pieces = spec.pieces([each for each in compiled if each], mini_sample, 3)
+        for number, sentence in enumerate(corpus):
+            ends = [0, *np.cumsum([len(word) for word, _ in sentence]).tolist()]
+            cuts = sorted((begin, begin + n) for k, begin, n in pieces.tolist() if k == number)
+            assert cuts[0][0] == 0
+            assert cuts[-1][1] == ends[-1]
+            assert all(end == begin for (_, end), (begin, _) in pairwise(cuts))
+            assert {begin for begin, _ in cuts} <= set(ends)
+            if mini_sample == 1.0:
+                assert len(cuts) == len(sentence)
+            if mini_sample is None:
+                assert len(cuts) == 1
+
+
+def test_models_of_other_records_are_not_averaged(corpus: list[Tagged]) -> None:
+    one = WordJointTagger(epochs=1).fit(corpus)
+    with pytest.raises(ValueError, match=r"differ in (lengths|words|character)"):
+        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长长的", "N")]])])
+    with pytest.raises(ValueError, match="differ in labels"):
+        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长", "X")]])])
+
+
+def test_one_tag_is_enough() -> None:
+    model = WordJointTagger(epochs=2).fit([[("大学", "X"), ("生活", "X")], [("学生", "X")]])
+    assert model.labels == ("X",)
+    assert model.predict_tagged("大学生活") == [("大学", "X"), ("生活", "X")]
+    assert WordJointTagger.from_bytes(model.to_bytes()).predict("学生") == ["学生"]
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _, arrays: arrays.pop("training.word_counts"),
+        lambda _, arrays: arrays.update({"training.more": arrays["words"]}),
+        lambda _, arrays: arrays.update({"training.lengths": arrays["lengths"] - 9}),
+        lambda _, arrays: arrays["training.first_counts"].fill(-1),
+        lambda header, _: header["settings"].update(growing_records=False),
+        lambda header, _: header["settings"].update(lengths=False),
+    ],
+)
+def test_states_of_growing_records_that_cannot_be(corpus: list[Tagged], change: Any) -> None:
+    running = WordJointTagger(growing_records=True, beam=2)
+    running.prepare(corpus[:20])
+    running.partial_fit(corpus[:5])
+    data = running.to_bytes(state="training")
+    assert WordJointTagger.from_bytes(data).to_bytes(state="training") == data
+    with pytest.raises(ValueError, match=r"^model: "):
+        WordJointTagger.from_bytes(tampered(data, change))
+
+
+def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(growing_records=True, beam=2, epochs=1).fit(corpus[:20])
+    change = {"training.words": np.zeros(0, dtype=np.uint64)}
+    with pytest.raises(ValueError, match=r"training\.words"):
+        WordJointTagger.from_bytes(
+            tampered(model.to_bytes(), lambda _, arrays: arrays.update(change))
+        )
+    # What goes on from trained weights keeps their records.
+    model.partial_fit(corpus[:5])
+    again = WordJointTagger.from_bytes(model.to_bytes(state="training"))
+    for each in (model, again):
+        each.partial_fit(corpus[5:9])
+    assert again.to_bytes() == model.to_bytes()
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+@looped(
+    ("settings", "message"),
+    [
+        ({"templates": "zhang2014"}, "names no event"),
+        ({"templates": "tag: w0"}, "reads the atom 'w0'"),
+        ({"types": "g11"}, "must be one of g10, extended"),
+        ({"beam": 0}, "beam must be at least 1"),
+        ({"closed_tags": "pku"}, "closed_tags must be one of ctb, ud.*, got 'pku'"),
+        ({"closed_tags": [1]}, "closed_tags must be a list of strings"),
+        ({"closed_first_tags": [None]}, "closed_first_tags must be a list of strings"),
+        ({"least_begun": 0}, "least_begun must be at least 1"),
+        ({"least_seen": 0}, "least_seen must be at least 1"),
+        ({"max_word_length": 0}, "max_word_length must be at least 1"),
+        ({"update": "late"}, "update must be one of early, max_violation, plain.*, got 'late'"),
+        ({"sentences": "line"}, "must be one of punctuation, wrapped, doc"),
+    ],
+)
+def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        WordJointTagger(**settings)
+
+
+def test_gold_that_is_none() -> None:
+    for gold in ([["大学"]], [[("大学", "")]], [[("大学",)]], []):
+        with pytest.raises(ValueError, match="training corpus"):
+            WordJointTagger().fit(gold)  # type: ignore[arg-type]
+
+
+# A real corpus ------------------------------------------------------------------------------------
+
+
+def read_tagged(path: Path) -> Iterator[Tagged]:
+    """Words and language-specific tags of a CoNLL file: the second and fifth of tabbed columns."""
+    data = path.read_bytes()
+    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
+    for block in text.split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if line and line[0] != "#"]
+        tagged = [(row[1], row[4]) for row in rows if row[0].isdigit()]
+        if tagged:
+            yield tagged
+
+
+def test_ud_chinese(data_folder: Path) -> None:
+    """The first passes of a training; twelve give 94.1 and 87.8 on the development set."""
+    folder = data_folder / "ud-chinese-gsd-simplified"
+    train, dev = (list(read_tagged(folder / name)) for name in ("train.conll.xz", "dev.conll"))
+    assert sum(map(len, train)) == 98_608
+    model = WordJointTagger(epochs=3, beam=8).fit(train)
+    scores = model.evaluate(dev, n_threads=2)
+    assert 0.92 < (scores.seg_f or 0) < 0.95
+    assert 0.84 < (scores.joint_f or 0) < 0.89
