@@ -62,14 +62,14 @@ def uncertain(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
     from spacy_structreg.corpora.formats.partial import write_partial
-    from spacy_structreg.models.tokenizer_model import TokenizerModel
+    from spacy_structreg.models.raw_text import RawTextPredictor
     from spacy_structreg.models.uncertain_words import flat, least_certain
 
     if share is not None and (n is not None or not 0 < share <= 1):
         raise ValueError("give --n, or --share above 0 and at most 1")
     check_file(output, pipeline, text, force=force)
     model = getattr(load_pipeline(pipeline).tokenizer, "estimator", None)
-    if not isinstance(model, TokenizerModel):
+    if not isinstance(model, RawTextPredictor):
         raise ValueError(
             f"the tokenizer of the pipeline {pipeline} has no model that could be unsure; train "
             "one with 'init-config' and 'fit'"

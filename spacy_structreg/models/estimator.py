@@ -5,29 +5,28 @@ from __future__ import annotations
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
 from spacy_structreg.about import __version__
-from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.frozen_rows import FrozenRows
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.models.base_model import BaseModel, FitOptions
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import ExampleSchema, GoldT
+from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.models.stored_model import (
-    StoredModel,
     besides_tables,
     by_table,
     nested,
@@ -43,14 +42,14 @@ if TYPE_CHECKING:
     from spacy_structreg.learn.freezing import Bits
     from spacy_structreg.learn.model_average import Mean
     from spacy_structreg.models.checkpoints import Checkpoint
-    from spacy_structreg.models.corrections import Corrections, CorrectionTrainer
+    from spacy_structreg.models.corrections import CorrectionTrainer
     from spacy_structreg.models.epochs import Epochs
 
 # Arrays of a running training that are no weights.
 _KEPT = "training"
 
 
-class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
+class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
     """A linear model that is trained on gold sentences, one spec of labels and features.
 
     A subclass names its settings (`SETTINGS`) and its spec, and says how to score; see the
@@ -61,12 +60,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     Raises ValueError for settings that it cannot be trained by.
     """
-
-    SCHEMA: ClassVar[ExampleSchema[Any]]
-    """The schema of gold sentences."""
-
-    PRIMARY: str
-    """The name of the figure by which the best epoch is chosen, in `Scores.as_dict`."""
 
     MUST_AGREE: ClassVar[tuple[str, ...]]
     """The attributes that models must have in common to be averaged: what they see."""
@@ -82,14 +75,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     SETTINGS: ClassVar[type[TrainingSettings]]
     settings: TrainingSettings
-
-    # Settings that commands read and change.
-    learning: AnyLearning
-    epochs: int
-    patience: int | None
-    n_models: int
-    mean: Mean
-    seed: int
 
     def __init__(
         self, settings: TrainingSettings, spec: ModelSpec[GoldT, DecoderT] | None = None
@@ -147,16 +132,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """The training examples in a gold sentence."""
         return [sentence]
 
-    @abstractmethod
-    def _score(
-        self,
-        gold: list[GoldT],
-        decoders: DecoderPool[DecoderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> ScoresT:
-        """The scores of what decoders predict for checked gold sentences."""
-
     # Training ------------------------------------------------------------------------------------
 
     @property
@@ -177,73 +152,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @property
     def is_training(self) -> bool:
-        """True if a training is running, whose state `save` can write."""
         return self._trainer is not None
-
-    def fit(
-        self,
-        sentences: Iterable[GoldT],
-        dev: Iterable[GoldT] | None = None,
-        *,
-        n_threads: int = 1,
-        progress: bool = False,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
-        on_better: Callable[[Self], None] | None = None,
-        checkpoint: StrPath | None = None,
-    ) -> Self:
-        """Train from nothing, for `epochs` passes.
-
-        sentences: the gold sentences. White space within words is dropped.
-        dev: a development corpus; the epoch of the highest figure `PRIMARY` on it is kept, the
-            earliest of equal ones. Without it the last epoch is kept.
-        n_threads: how many models are trained at a time, or, if there is only one, how many
-            threads decode the development corpus; the result does not depend on it.
-            Where ``joblib.parallel_config`` has chosen a backend of other processes, such as
-            "loky" or "dask", several models are trained there, and come out the same to the byte.
-        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
-            From other processes, epochs are told of when the training of their model has ended.
-        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
-        on_better: called before that, with a model of the weights of the epoch, if they are the
-            best on the development corpus so far (of any model, if several are trained).
-        checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
-            on, and comes to the same weights, when `fit` is called again with the same settings and
-            corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
-            by it are kept, as SciPy's memory of it cannot be. Other processes keep it where they
-            find the folder, as on this machine or in a shared file system, and none elsewhere.
-        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
-        if the folder holds the state of another training; OSError if it cannot be written.
-        """
-        return self._fit(
-            sentences,
-            dev,
-            n_threads=n_threads,
-            progress=progress,
-            on_epoch=on_epoch,
-            on_better=on_better,
-            checkpoint=checkpoint,
-        )
 
     def _fit(
         self,
-        sentences: Iterable[GoldT],
-        dev: Iterable[GoldT] | None,
-        *,
+        gold: list[GoldT],
+        dev: list[GoldT] | None,
+        options: FitOptions[ScoresT],
         unlabeled: Sequence[Any] = (),
-        n_threads: int,
-        progress: bool,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
-        on_better: Callable[[Self], None] | None,
-        checkpoint: StrPath | None,
-    ) -> Self:
+    ) -> None:
         """`fit`. unlabeled: what the spec can compile without labels (`compile_unlabeled`)."""
-
         from spacy_structreg.models.checkpoints import Checkpoint
         from spacy_structreg.models.parallel import in_other_processes, run_tasks
 
         word_counts = WordCounts()
-        checked = self.SCHEMA.check_corpus(sentences, "training")
-        gold = list(self._counting(checked, word_counts))
-        held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
+        gold = list(self._counting(gold, word_counts))
         examples = self._all_examples(gold)
         spec = self._spec_of(examples)
         checksum = self._checksum(gold)
@@ -252,37 +175,39 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             "settings": self.settings.as_dict(),
             "training corpus": checksum,
             "number of examples": len(examples) + len(unlabeled),
-            "development corpus": None if held_out is None else self._checksum(held_out),
+            "development corpus": None if dev is None else self._checksum(dev),
             "version": __version__,
         }
-        state = None if checkpoint is None else Checkpoint(checkpoint, identity)
+        state = None if options.checkpoint is None else Checkpoint(options.checkpoint, identity)
         # Threads that have a model each leave none over for the development corpus.
-        plan = self._epochs(spec, held_out, n_threads if self.n_models == 1 else 1)
+        plan = self._epochs(spec, dev, options.n_threads if self.n_models == 1 else 1)
 
         def call_with_model(tables: list[TrainedRows]) -> None:
-            assert on_better is not None
+            assert options.on_better is not None
             model = self.untrained()
             model._spec = spec
             model.word_counts = word_counts
             model._set_weights(tables)
             model.corpus_checksum = checksum
-            on_better(model)
+            options.on_better(model)
 
         calls: dict[str, Any] = {
-            "progress": progress,
-            "on_epoch": on_epoch,
-            "on_better": None if on_better is None else call_with_model,
+            "progress": options.progress,
+            "on_epoch": options.on_epoch,
+            "on_better": None if options.on_better is None else call_with_model,
         }
         if self.n_models > 1 and in_other_processes():
             if state is not None:
                 state.make_folder()
-            parts = _Parts(self.untrained(), spec, examples, unlabeled, held_out, state)
-            with closing(run_tasks(_train_model, parts, range(self.n_models), n_threads)) as models:
+            parts = _Parts(self.untrained(), spec, examples, unlabeled, dev, state)
+            with closing(
+                run_tasks(_train_model, parts, range(self.n_models), options.n_threads)
+            ) as models:
                 trained, history = plan.gather(models, **calls)
         else:
             learner, compiled = self._learner_of(spec, examples, unlabeled)
             trained, history = plan.train(
-                spec, learner, compiled, n_threads=n_threads, checkpoint=state, **calls
+                spec, learner, compiled, n_threads=options.n_threads, checkpoint=state, **calls
             )
         tables = _mean_of(trained, self.mean, self.learning)
         with self._lock:
@@ -293,7 +218,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self._rng = TrainingRng(self.seed)
             self.history = history
             self.corpus_checksum = checksum
-        return self
 
     def _checksum(self, gold: list[GoldT]) -> str:
         from spacy_structreg.corpora.checksum import corpus_checksum
@@ -341,12 +265,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         return learner, compiled + further
 
     def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
-        """Learn from gold sentences what labels and features depend on, if they do, but no weights.
+        """Learn what labels and features depend on; as `BaseModel.prepare`.
 
         Features are counted here, if the setting `min_count` asks for it.
-        labels: there are these too, whether or not the sentences have them.
-        For a training in portions, which begins by seeing the whole corpus. Does nothing to a model
-        that has been trained, or whose training is running. Raises ValueError as `compile`, and for
+        labels: there are these too, whether or not the sentences have them. Raises ValueError for
         labels that the model cannot have.
         """
         with self._lock:
@@ -370,13 +292,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self._compile_for_running(spec, counted)
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
-        """Sentences made ready for `learn`; those with nothing but white space are left out.
-
-        They belong to the running training, which is begun if need be, from the weights that there
-        are. `fit` ends it. Labels that come from data are those of these sentences, unless there
-        are any already; with `min_count`, so it is with features. Raises ValueError if a sentence
-        is not of the kind.
-        """
         with self._lock:
             word_counts = WordCounts()
             checked = self._counting(map(self.SCHEMA.checked, sentences), word_counts)
@@ -402,11 +317,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         return compiled
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
-        """Visit each compiled sentence once, in an order of the model's own generator.
-
-        Returns how many sentences or mini-samples, and how many labels, were to be corrected.
-        Raises ValueError if a sentence was compiled for another training.
-        """
         with self._lock:
             trainer = self._active_trainer()
             if not self.owns(sentences):
@@ -435,57 +345,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             return wrong
 
     def owns(self, sentences: Sequence[Compiled]) -> bool:
-        """True if compiled sentences belong to the running training, so that `learn` takes them."""
         trainer = self._trainer
         return trainer is not None and all(
             trainer.learner.owns(sentence.numbering, sentence.n_rows_known)
             for sentence in sentences
         )
 
-    def partial_fit(self, sentences: Iterable[GoldT]) -> Self:
-        """Train one pass further, from the weights that there are.
-
-        After `load` and `fit`, training goes on from the averaged weights, which count as the
-        weights before the first update of a new average. To a log-linear model the sentences of all
-        calls are one corpus, over which a pass spreads penalties and the decay of steps: to visit
-        the same ones several times, `compile` them once, and `learn` as often.
-        Raises ValueError as `fit` does.
-        """
-        gold = self.SCHEMA.check_corpus(sentences, "training")
-        with self._lock:
-            self.learn(self.compile(gold))
-        return self
-
     # Corrections ---------------------------------------------------------------------------------
 
-    def correct(self, sentences: Iterable[GoldT], *, sample: Iterable[GoldT] = ()) -> Corrections:
-        """Change the trained weights as little as makes sentences come out right, at once.
-
-        A running training ends. What `save` writes are the corrected weights.
-
-        sentences: gold ones, as `fit` takes them; a handful, as all weights are held in memory.
-        sample: more sentences as the model finds them, or gold ones, such as the text that
-            it works on has. The more often a feature occurs in them, or occurred in the training
-            corpus, the less of a change it takes, so that the model stays as it is elsewhere. It is
-            kept for further calls, until another training changes the weights.
-        Raises ValueError if the model has not been trained, or a sentence is not of the kind.
-        """
-
-        from spacy_structreg.models.corrections import corrected
-
-        with self._lock:
-            self._decoders()
-            self._check_not_frozen("corrected")
-            gold = self.SCHEMA.check_corpus(sentences, "correction")
-            trainer = self._correction_trainer()
-            if examples := self._compiled_sample(sample, trainer.learner):
-                trainer.count_features(examples)
-            return corrected(gold, self._is_right, lambda: self._change(trainer, gold))
-
-    def _is_right(self, sentence: GoldT) -> bool:
-        """True if the model finds what a gold sentence has, or there is nothing to be found."""
-        scores = self._score([sentence], self._decoders(), None, 1)
-        return scores.as_dict()[self.PRIMARY] in (None, 1.0)
+    def _correction(
+        self, gold: list[GoldT], sample: Iterable[GoldT]
+    ) -> Callable[[], tuple[dict[int, str], int]]:
+        trainer = self._correction_trainer()
+        if examples := self._compiled_sample(sample, trainer.learner):
+            trainer.count_features(examples)
+        return partial(self._change, trainer, gold)
 
     def _correction_trainer(self) -> CorrectionTrainer:
         """A trainer that goes on from the trained weights, or from where it has put them."""
@@ -515,7 +389,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _change(
         self, trainer: CorrectionTrainer, gold: Sequence[GoldT]
     ) -> tuple[dict[int, str], int]:
-        """Let a trainer correct sentences, and predict by its weights; for `corrected`."""
+        """Let a trainer correct sentences, and predict by its weights."""
         reasons = {}
         compiled = []
         spec = self._fitted_spec()
@@ -565,23 +439,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def evaluate(
-        self,
-        gold: Iterable[GoldT],
-        *,
-        vocabulary: AbstractSet[str] | None = None,
-        n_threads: int = 1,
-    ) -> ScoresT:
-        """Score what is predicted for gold sentences.
-
-        vocabulary: the words of the training corpus, for the figures on words out of it.
-        Raises ValueError if there is no sentence, or the model has not been trained.
-        """
-        checked = self.SCHEMA.check_corpus(gold, "evaluation")
-        return self._score(checked, self._decoders(), vocabulary, n_threads)
-
     def _decoders(self) -> DecoderPool[DecoderT]:
-        """Decoders of the weights as they are now, averaged anew if training has gone on."""
+        # Averaged anew if training has gone on.
         if self._source is not None:
             self._check_source()
         trained = self._trained
@@ -625,11 +484,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @classmethod
     def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
-        """The average of trained models (`learn.model_average`), with the settings of the first.
-
-        Raises ValueError if there is none, one is untrained, or they differ in what they see; the
-        message names the difference.
-        """
         if not models:
             raise ValueError("there is no model to average")
         for name in ("TASK", "LEARNING", *cls.MUST_AGREE):

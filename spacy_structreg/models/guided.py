@@ -167,5 +167,4 @@ class GuidedJointTagger(
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.words.labels

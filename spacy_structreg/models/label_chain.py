@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.labeling import OUTSIDE, Scheme, convert
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.learn.learner import Learner
@@ -20,11 +19,12 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
-from spacy_structreg.models.reports import EpochReport, ScoresT
+from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
@@ -277,13 +277,9 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         dev: Iterable[GoldT] | None = None,
         *,
         unlabeled: Iterable[Any] = (),
-        n_threads: int = 1,
-        progress: bool = False,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
-        on_better: Callable[[Self], None] | None = None,
-        checkpoint: StrPath | None = None,
+        **options: Any,
     ) -> Self:
-        """As `Estimator.fit`, with inputs without labels besides.
+        """As `BaseModel.fit`, which also takes the options, with inputs without labels besides.
 
         unlabeled: what `predict` takes; their uncertainty under feature noising counts in the
             regularizer, as much as `LogLinear.unlabeled_weight` says (Wang et al. 2013, 2.1).
@@ -294,17 +290,8 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
                 "what has no labels counts in the regularizer of feature noising only; "
                 "choose LogLinear(noise='dropout', noise_level=…), or leave it out"
             )
-
-        return self._fit(
-            sentences,
-            dev,
-            unlabeled=further,
-            n_threads=n_threads,
-            progress=progress,
-            on_epoch=on_epoch,
-            on_better=on_better,
-            checkpoint=checkpoint,
-        )
+        self._fit(*self._checked_corpora(sentences, dev), FitOptions(**options), further)
+        return self
 
     def _spec_of(self, examples: Iterable[GoldT]) -> LabelChainSpec[GoldT]:
         labels = (encode(self._split(example)[1], self._scheme) for example in examples)

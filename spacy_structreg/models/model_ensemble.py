@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.setting_fields import Settings, check_float, setting
+from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT, TextEstimator
-from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.segmentation.character_segmenter import DEFAULT_LEARNING_OF_MANY
 from spacy_structreg.models.stored_model import StoredModel, nested, unnested
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
     from spacy_structreg.learn.freezing import Bits
     from spacy_structreg.learn.model_average import Mean
-    from spacy_structreg.models.corrections import Corrections
 
 WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The weights of the scores of characters that are tried on development sentences.
@@ -87,7 +84,7 @@ def best_of(
 
 
 def _of_all(name: str) -> Any:
-    """A setting of the model of words, which is changed for all."""
+    """An attribute of the model of words, which is changed for all."""
 
     def change(ensemble: Any, value: Any) -> None:
         for model in ensemble.parts.values():
@@ -96,9 +93,7 @@ def _of_all(name: str) -> Any:
     return property(lambda ensemble: getattr(ensemble.words, name), change)
 
 
-class ModelEnsemble(
-    StoredModel, RawTextPredictor[TextDecoderT], Generic[TextDecoderT, CharactersT, WordsT]
-):
+class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, CharactersT, WordsT]):
     """A model of words and others, trained apart and asked together.
 
     PARTS: the classes of the models by the settings and attributes that they are, in the order in
@@ -109,8 +104,6 @@ class ModelEnsemble(
     Raises ValueError if models do not cut texts into sentences alike, or look for other runs.
     """
 
-    SCHEMA: ClassVar[ExampleSchema[Any]]
-    PRIMARY: str
     TUNED_FOR: ClassVar[str | None] = None
     TOLERANCE: ClassVar[float] = 0.0
     DEFAULT_WEIGHT: ClassVar[float]
@@ -161,79 +154,49 @@ class ModelEnsemble(
 
     @property
     def is_trained(self) -> bool:
-        """True if all models have weights to predict with."""
         trained = [getattr(self, name).is_trained for name in self.PARTS]
         return all(trained)
 
     @property
     def is_frozen(self) -> bool:
-        """True if all models are for prediction only (`freeze`)."""
         return all(model.is_frozen for model in self.parts.values())
 
     @property
     def is_training(self) -> bool:
-        """True if trainings of all are running, whose state `save` can write."""
         return all(model.is_training for model in self.parts.values())
 
-    @property
-    def history(self) -> Sequence[EpochReport[Any]]:
-        """Reports of the epochs of the model of words."""
-        return self.words.history
-
-    @property
-    def learning(self) -> AnyLearning:
-        """The settings of learning of the model of words."""
-        return self.words.learning
-
+    learning = _of_all("learning")
     epochs = _of_all("epochs")
     patience = _of_all("patience")
     n_models = _of_all("n_models")
     mean = _of_all("mean")
     seed = _of_all("seed")
+    history = _of_all("history")
 
     # Training ------------------------------------------------------------------------------------
 
-    def fit(
-        self,
-        sentences: Iterable[Any],
-        dev: Iterable[Any] | None = None,
-        *,
-        n_threads: int = 1,
-        progress: bool = False,
-        on_epoch: Callable[[EpochReport[Any]], None] | None = None,
-        on_better: Callable[[Self], None] | None = None,
-        checkpoint: StrPath | None = None,
-    ) -> Self:
-        """Train all models from nothing, one after the other, then tune the weight.
-
-        As `Estimator.fit`. dev also tunes the weight, if the setting `weight` is None.
-        on_better: is called while words are trained, with a model whose weight is not tuned.
-        """
-
+    def _fit(self, gold: list[Any], dev: list[Any] | None, options: FitOptions[Any]) -> None:
+        # One after the other. `on_better` gets models whose weight is not tuned.
         def call_with_all(words: Any) -> None:
-            assert on_better is not None
+            assert options.on_better is not None
             ensemble = self.untrained()
             for name, model in {**self.parts, "words": words}.items():
                 setattr(ensemble, name, model)
-            on_better(ensemble)
+            options.on_better(ensemble)
 
-        gold = self.SCHEMA.check_corpus(sentences, "training")
-        held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
         with self._lock:
-            corpora = self._corpora(gold, held_out, n_threads)
+            corpora = self._corpora(gold, dev, options.n_threads)
             for name, model in self.parts.items():
-                wanted = on_better is not None and name == "words"
-                model.fit(
-                    *corpora[name],
-                    n_threads=n_threads,
-                    progress=progress,
-                    on_epoch=on_epoch,
+                wanted = options.on_better is not None and name == "words"
+                folder = options.checkpoint
+                of_part = replace(
+                    options,
                     on_better=call_with_all if wanted else None,
-                    checkpoint=None if checkpoint is None else Path(checkpoint) / name,
+                    checkpoint=None if folder is None else Path(folder) / name,
                 )
-            if held_out is not None:
-                self.tune(held_out, n_threads=n_threads)
-        return self
+                model.fit(*corpora[name], **vars(of_part))
+            if dev is not None:
+                self.tune(dev, n_threads=options.n_threads)
 
     def tune(self, dev: Iterable[Any], *, n_threads: int = 1) -> float:
         """Choose the weight that is best on development sentences; returns it.
@@ -251,7 +214,6 @@ class ModelEnsemble(
         return self.tuned_weight
 
     def prepare(self, sentences: Iterable[Any]) -> None:
-        """Let all models see what they take from data; as `Estimator.prepare`."""
         listed = list(sentences)
         for name, model in self.parts.items():
             model.prepare(self._examples_for(name, listed))
@@ -273,7 +235,6 @@ class ModelEnsemble(
         }
 
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
-        """Sentences made ready for `learn`, for all models; as `Estimator.compile`."""
         listed = list(sentences)
         with self._lock:
             # One of them may cut a sentence that the others take whole.
@@ -288,12 +249,10 @@ class ModelEnsemble(
             ]
 
     def owns(self, sentences: Sequence[Compiled]) -> bool:
-        """True if compiled sentences belong to the running trainings."""
         return all(model.owns(examples) for model, examples in self._parted(sentences))
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
-        """Let all models visit each compiled sentence once; counts are those of words."""
-        counts = 0, 0
+        counts = 0, 0  # Those of words, in the end.
         with self._lock:
             for model, examples in self._parted(sentences):
                 counts = model.learn(examples)
@@ -305,23 +264,10 @@ class ModelEnsemble(
             examples = (each.of_models[number] for each in sentences)
             yield model, [example for example in examples if example is not None]
 
-    def partial_fit(self, sentences: Iterable[Any]) -> Self:
-        """Train all models one pass further, from the weights that there are."""
-        gold = self.SCHEMA.check_corpus(sentences, "training")
-        self.learn(self.compile(gold))
-        return self
-
-    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections:
-        """Correct all models, so that sentences come out right; as `Estimator.correct`."""
-
-        from spacy_structreg.models.corrections import corrected
-
-        with self._lock:
-            self._decoders()
-            self._check_not_frozen("corrected")
-            gold = self.SCHEMA.check_corpus(sentences, "correction")
-            listed = list(sample)
-            return corrected(gold, self._is_right, lambda: self._change(gold, listed))
+    def _correction(
+        self, gold: list[Any], sample: Iterable[Any]
+    ) -> Callable[[], tuple[dict[int, str], int]]:
+        return partial(self._change, gold, list(sample))
 
     def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
         reasons: dict[int, str] = {}
@@ -334,32 +280,7 @@ class ModelEnsemble(
             n_steps += found.n_steps
         return reasons, n_steps
 
-    def _is_right(self, sentence: Any) -> bool:
-        scores = self._score([sentence], self._decoders(), None, 1)
-        return scores.as_dict()[self.PRIMARY] in (None, 1.0)
-
     # Prediction ----------------------------------------------------------------------------------
-
-    def evaluate(
-        self,
-        gold: Iterable[Any],
-        *,
-        vocabulary: AbstractSet[str] | None = None,
-        n_threads: int = 1,
-    ) -> Any:
-        """Score what is predicted for gold sentences; as `Estimator.evaluate`."""
-        checked = self.SCHEMA.check_corpus(gold, "evaluation")
-        return self._score(checked, self._decoders(), vocabulary, n_threads)
-
-    @abstractmethod
-    def _score(
-        self,
-        gold: list[Any],
-        decoders: DecoderPool[TextDecoderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> Any:
-        """Hook: the scores of what decoders predict for checked gold sentences."""
 
     def _decoders(self) -> DecoderPool[TextDecoderT]:
         if self._source is not None:
@@ -394,7 +315,6 @@ class ModelEnsemble(
 
     @property
     def can_adapt(self) -> bool:
-        """True if characters have been trained with statistics of raw text."""
         return self.is_trained and bool(self._characters.can_adapt)
 
     def adapt(
@@ -405,10 +325,6 @@ class ModelEnsemble(
         together: bool = True,
         n_threads: int = 1,
     ) -> Self:
-        """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`.
-
-        The statistics are those of the first of the models.
-        """
         first = next(iter(self.parts.values()))
 
         def adapted(model: Any) -> Any:
@@ -426,10 +342,7 @@ class ModelEnsemble(
 
     @classmethod
     def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
-        """The averages of all models, with the settings of the first, tuned like that.
-
-        Raises ValueError as `Estimator.average`.
-        """
+        # Tuned like the first.
         if not models:
             raise ValueError("there is no model to average")
         if len({type(model) for model in models}) > 1:

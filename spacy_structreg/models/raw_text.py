@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -41,6 +41,7 @@ from spacy_structreg.corpora.sentences import (
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.figures import Scores
+from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
@@ -166,7 +167,7 @@ class TextDecoder(Decoder, Protocol):
 TextDecoderT = TypeVar("TextDecoderT", bound=TextDecoder)
 
 
-class RawTextPredictor(ABC, Generic[TextDecoderT]):
+class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
     """Finds words in raw text.
 
     sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
@@ -186,9 +187,52 @@ class RawTextPredictor(ABC, Generic[TextDecoderT]):
             return LatinRuns()
         return TypedRuns(self.whole_runs) if self.typed_runs else None
 
+    @property
     @abstractmethod
-    def _decoders(self) -> DecoderPool[TextDecoderT]:
-        """Decoders of the weights as they are now. Raises ValueError if there are none."""
+    def can_adapt(self) -> bool:
+        """True if it has been trained with statistics of raw text, so that it has `adapt`."""
+
+    @abstractmethod
+    def adapt(
+        self,
+        texts: Iterable[str],
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
+    ) -> Self:
+        """A model of the same weights whose statistics are counted anew, on texts of a new domain.
+
+        Gao, Qiu & Huang 2010, section 6. This model stays as it is. Of a model of several parts,
+        the statistics are those of the first.
+
+        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
+            breaks and marks such as 。 end sentences.
+        counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
+        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
+            otherwise only the texts count, which takes millions of characters.
+        n_threads: threads count side by side; the result does not depend on it.
+        Raises ValueError if the model has not been trained, or without statistics, and for files
+        that are no counts of characters as the model sees them.
+        """
+
+    @abstractmethod
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> Sequence[tuple[float, Sequence[Any]]]:
+        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
+        for `predict`. Raises ValueError if n < 1, or if the model has not been trained.
+        """
+
+    @abstractmethod
+    def _decoders(self) -> DecoderPool[TextDecoderT]: ...
 
     def predict(
         self,
@@ -662,12 +706,6 @@ class SegmentPredictor(RawTextPredictor[TextDecoderT]):
         *,
         spans: Iterable[AnySpan] = (),
     ) -> list[tuple[float, list[str]]]:
-        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
-
-        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
-        for `predict`.
-        Raises ValueError if n < 1, or if the segmenter has not been trained.
-        """
         return self._nbest_of(text, n, user_words, spans)
 
     def _score(
@@ -686,6 +724,11 @@ class SegmentPredictor(RawTextPredictor[TextDecoderT]):
 
 class TaggedPredictor(RawTextPredictor[TextDecoderT]):
     """Finds words and their tags."""
+
+    @property
+    @abstractmethod
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learned from data."""
 
     def predict_tagged(
         self,
@@ -718,12 +761,6 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         *,
         spans: Iterable[AnySpan] = (),
     ) -> list[tuple[float, list[tuple[str, str]]]]:
-        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
-
-        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
-        for `predict`.
-        Raises ValueError if n < 1, or if the tagger has not been trained.
-        """
         return self._nbest_of(text, n, user_words, spans)
 
     def predict_tag_scores(
@@ -790,7 +827,6 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
 
     @property
     def can_adapt(self) -> bool:
-        """True if it has been trained with statistics of raw text, so that it has `adapt`."""
         return self.is_trained and has_statistics(getattr(self._fitted_spec(), "atoms", None))
 
     def adapt(
@@ -801,19 +837,6 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
         together: bool = True,
         n_threads: int = 1,
     ) -> Self:
-        """A model of the same weights whose statistics are counted anew, on texts of a new domain.
-
-        Gao, Qiu & Huang 2010, section 6. This model stays as it is.
-
-        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
-            breaks and marks such as 。 end sentences.
-        counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
-        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
-            otherwise only the texts count, which takes millions of characters.
-        n_threads: threads count side by side; the result does not depend on it.
-        Raises ValueError if the model has not been trained, or without statistics, and for files
-        that are no counts of characters as the model sees them.
-        """
         tables = self._decoders().tables
         spec: Any = self._fitted_spec()
         if not self.can_adapt:

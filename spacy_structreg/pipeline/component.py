@@ -441,7 +441,7 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
         """Change the weights as little as makes the references of Examples come out right, at once.
 
         sample: Examples whose references are as the pipe leaves them; what occurs in them often
-            takes less of a change (`Estimator.correct`).
+            takes less of a change (`BaseModel.correct`).
         Raises ValueError if the model is untrained. Without gold annotation, nothing happens.
         """
         from spacy_structreg.models.corrections import Corrections

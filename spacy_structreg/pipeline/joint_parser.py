@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.training import Example
 
-from spacy_structreg.models.tokenizer_model import ParsingModel
+from spacy_structreg.models.joint.word_joint_parser import ParsingPredictor
 from spacy_structreg.pipeline.joint_tagger import JointTagger
 from spacy_structreg.pipeline.parser import score_parsed_texts
 from spacy_structreg.pipeline.tokenizer import tokenizer_factory
@@ -23,7 +23,7 @@ class JointParser(JointTagger):
 
     NAME = "spacy_structreg.JointParser.v1"
     TASK = "dependencies"
-    NEEDS = ParsingModel
+    NEEDS = ParsingPredictor
     WRONG_MODEL = (
         "the tokenizer spacy_structreg.JointParser.v1 needs a model that parses, such as that of "
         "@architectures = 'spacy_structreg.WordJointParser.v1'; the model of the config finds "

@@ -9,14 +9,13 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.models.raw_text import TextAnalysis
-from spacy_structreg.models.tokenizer_model import TaggingModel
+from spacy_structreg.models.raw_text import TaggedPredictor, TextAnalysis
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
-class JointTagger(ModelTokenizer[TaggingModel]):
+class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
     """A tokenizer that finds words and writes their tags to ``token.tag_``; see `ModelTokenizer`.
 
     White space has the tag ``_SP``, as in spaCy's own pipelines. A listed word with a tag always
@@ -26,7 +25,7 @@ class JointTagger(ModelTokenizer[TaggingModel]):
 
     NAME = "spacy_structreg.JointTagger.v1"
     TASK = "joint"
-    NEEDS = TaggingModel
+    NEEDS: ClassVar[Any] = TaggedPredictor
     WRONG_MODEL = (
         "spacy_structreg.JointTagger.v1 needs a model that tags, such as "
         "spacy_structreg.CharacterJointTagger.v1; the model of the config finds words alone: "

@@ -6,11 +6,11 @@ from typing import Any
 
 from spacy.training import Example
 
-from spacy_structreg.models.tokenizer_model import TokenizerModel
+from spacy_structreg.models.raw_text import RawTextPredictor
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 
 
-class Segmenter(ModelTokenizer[TokenizerModel]):
+class Segmenter(ModelTokenizer[RawTextPredictor[Any]]):
     """A tokenizer that finds words; see `ModelTokenizer`. Tags of listed words play no part."""
 
     NAME = "spacy_structreg.Segmenter.v1"

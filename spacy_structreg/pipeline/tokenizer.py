@@ -28,8 +28,7 @@ from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
 from spacy_structreg.models.joint.tagged_schema import TAGGED
 from spacy_structreg.models.protocols import Compiled
-from spacy_structreg.models.raw_text import TextAnalysis
-from spacy_structreg.models.tokenizer_model import TokenizerModel
+from spacy_structreg.models.raw_text import RawTextPredictor, TextAnalysis
 from spacy_structreg.models.tree_queries import heads_of_all
 from spacy_structreg.pipeline.analyses import (
     AnalysesMixin,
@@ -89,7 +88,7 @@ _STAND_IN: Final = ["x", "y", "z"]
 # The lists that tokenizers use in the current context, in place of their own; the last one counts.
 _IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_words", default=())
 
-ModelT = TypeVar("ModelT", bound=TokenizerModel)
+ModelT = TypeVar("ModelT", bound=RawTextPredictor[Any])
 
 
 class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
@@ -113,7 +112,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
     SETTINGS = TokenizerSettings
-    NEEDS: ClassVar[Any] = TokenizerModel
+    NEEDS: ClassVar[Any] = RawTextPredictor
     """The kind of model that it needs."""
     WRONG_MODEL: ClassVar[str] = ""
     """The error for another kind."""
@@ -354,7 +353,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
         ``nlp.tokenizer = nlp.tokenizer.adapted(texts)`` puts it into the pipeline in one step, so
         that other threads may go on; the listed words stay the same. texts: strings or Docs.
-        counts, together, n_threads, and errors: as `models.raw_text.TextEstimator.adapt`.
+        counts, together, n_threads, and errors: as `models.raw_text.RawTextPredictor.adapt`.
         """
         raw = (text.text if isinstance(text, Doc) else text for text in texts)
         model = self.model.adapt(raw, counts=counts, together=together, n_threads=n_threads)
@@ -429,7 +428,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         What is not known of a Doc (tags, trees, where words end in the spans of the group
         ``unknown_words``) is taken from the best analysis that has all that is known.
         sample: Docs as the tokenizer makes them; what occurs in them often takes less of a change
-            (`Estimator.correct`). Listed words play no part.
+            (`BaseModel.correct`). Listed words play no part.
         Raises ValueError if the model is untrained.
         """
         if not self.model.is_trained:
@@ -651,7 +650,9 @@ def tokenizer_factory(
     settings = tokenizer.SETTINGS
     hints, defaults = hints_of(settings), defaults_of(settings)
 
-    def create(model: TokenizerModel, **values: Any) -> Callable[[Language], ModelTokenizer[Any]]:
+    def create(
+        model: RawTextPredictor[Any], **values: Any
+    ) -> Callable[[Language], ModelTokenizer[Any]]:
         if not isinstance(model, tokenizer.NEEDS):
             raise ValueError(tokenizer.WRONG_MODEL)
         return lambda nlp: tokenizer(nlp.vocab, model, **values)
@@ -662,7 +663,7 @@ def tokenizer_factory(
     keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
     made.__signature__ = inspect.Signature(
         [
-            inspect.Parameter("model", keyword, annotation=TokenizerModel),
+            inspect.Parameter("model", keyword, annotation=RawTextPredictor),
             *(
                 inspect.Parameter(name, keyword, default=default, annotation=hints[name])
                 for name, default in defaults.items()

@@ -11,8 +11,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.models.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.segmenter import Segmenter, create_segmenter
 
 
@@ -28,12 +26,6 @@ def examples() -> list[Example]:
     vocab = spacy.blank("zh").vocab
     docs = [Doc(vocab, words=words, spaces=[False] * 2) for words in (["大学", "\n"], ["生", "活"])]
     return [Example(doc, doc) for doc in docs]
-
-
-def test_our_models_are_models_of_tokenizers() -> None:
-    for model in (CharacterSegmenter(), WordSegmenter()):
-        assert isinstance(model, TokenizerModel)
-    assert not isinstance(object(), TokenizerModel)
 
 
 def test_initialize_shows_the_model_the_corpus(examples: list[Example]) -> None:

@@ -70,7 +70,6 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self._spec.scheme.tags if isinstance(self._spec, CharacterJointSpec) else ()
 
     # Hooks of the base classes -------------------------------------------------------------------

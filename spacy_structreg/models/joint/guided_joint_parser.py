@@ -149,6 +149,7 @@ class GuidedJointParser(
     @from_settings(GuidedJointParserSettings)
     def __init__(self, settings: GuidedJointParserSettings) -> None:
         super().__init__(settings)
+        self.many_roots = self.words.settings.many_roots
         self.tuned_arc_weight = self.DEFAULT_ARC_WEIGHT
         if settings.arc_weight is not None:
             self.tuned_arc_weight = settings.arc_weight
@@ -158,7 +159,6 @@ class GuidedJointParser(
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.words.tags
 
     @property
@@ -182,11 +182,6 @@ class GuidedJointParser(
     def analysis_weights(self, weights: AnalysisWeights) -> None:
         for name, weight in zip(WEIGHTS_OF_ANALYSES, weights, strict=True):
             setattr(self, name, weight)
-
-    @property
-    def many_roots(self) -> bool:
-        """True if it finds the ends of sentences, by trees that are complete."""
-        return self.words.settings.many_roots
 
     def tune(self, dev: Iterable[Sentence], *, n_threads: int = 1) -> float:
         """Choose the weights of the model of analyses, of characters, then of arcs.

@@ -58,7 +58,6 @@ class JointReranker(
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.words.labels
 
     def _character_scheme(self) -> AnyScheme | None:

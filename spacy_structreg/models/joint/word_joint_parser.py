@@ -97,6 +97,9 @@ class WordJointParserSettings(TaggedWordSettings):
 class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
     """Finds words, their tags and dependency trees over them."""
 
+    many_roots: bool
+    """Whether it finds the ends of sentences, by trees that are complete."""
+
     def predict_trees(
         self, text: str, user_words: AnyWords | None = None, *, spans: Iterable[AnySpan] = ()
     ) -> Sentence | None:
@@ -220,7 +223,6 @@ class WordJointParser(
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.labels
 
     @property

@@ -184,7 +184,6 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.labels
 
     # Hooks of the base classes -------------------------------------------------------------------
