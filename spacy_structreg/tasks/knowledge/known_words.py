@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from spacy_structreg.corpora.word_lists import ListedWord
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import check_strings
 from spacy_structreg.tasks.knowledge.lexicon import Lexicon
-from spacy_structreg.tasks.knowledge.packed_words import PackedWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,7 +30,7 @@ _PORTION: Final = 10_000
 _MOST: Final = 1 << 14
 # Nodes are counted so many at a time.
 _SLOTS: Final = 1 << 20
-_NONE: Final = np.empty(0, np.uint8)
+_Kind: TypeAlias = tuple[tuple[str, ...], int]
 
 
 class KnownWords:
@@ -60,61 +59,42 @@ class KnownWords:
         """Build known words from lists; repeated words get all tags and the sum of frequencies.
 
         seen: what a model sees of a text, of the same length. White space within a word is left
-        out, as models do. Takes some 110 bytes a word meanwhile (of four characters).
+        out, as models do. Takes some 160 bytes a word meanwhile (of four characters).
         Raises ValueError for more than 65,535 kinds of words.
         """
-        packed = PackedWords()
-        numbers_of_sets: dict[frozenset[str], int] = {frozenset(): 0}
-        frequency_parts, set_parts = [], []
+        kinds: dict[str, _Kind] = {}
+        # One object for all words of a kind.
+        shared: dict[_Kind, _Kind] = {}
         entries = iter(listed)
         while portion := list(islice(entries, _PORTION)):
             views = seen("\n".join(entry.word for entry in portion)).split("\n")
             if len(views) != len(portion):
                 raise ValueError("a listed word contains a line break")
-            packed.extend(["".join(view.split()) for view in views])
-            frequency_parts.append(
-                np.fromiter((min(entry.frequency, _MOST) for entry in portion), np.uint16)
-            )
-            set_parts.append(
-                np.fromiter(
-                    (
-                        numbers_of_sets.setdefault(frozenset(entry.tags), len(numbers_of_sets))
-                        for entry in portion
-                    ),
-                    np.uint32,
-                )
-            )
-        order, starts = packed.sort()
-        counts = _merged(np.concatenate([*frequency_parts, _NONE])[order], starts)
-        sets = list(numbers_of_sets)
-        set_numbers = np.concatenate([*set_parts, _NONE])[order]
-        del frequency_parts, set_parts, order
-        united = _united(set_numbers, starts, sets)
-        names = [",".join(sorted(each)) for each in sets]
-        classes = np.frexp(counts.astype(np.float32))[1].clip(max=15).astype(np.uint32)
-        del counts
-        # The empty word, if there is one, comes first.
-        first = int(len(packed) > 0 and packed[0] == "")
-        pairs = (united[first:] << FREQUENCY_BITS) + classes[first:]
-        named = {
-            pair: (names[pair >> FREQUENCY_BITS], pair & (1 << FREQUENCY_BITS) - 1)
-            for pair in np.flatnonzero(np.bincount(pairs)).tolist()
+            for view, entry in zip(views, portion, strict=True):
+                word = "".join(view.split())
+                tags, frequency = entry.tags, entry.frequency
+                if (before := kinds.get(word)) is not None:
+                    tags = tuple(sorted({*before[0], *tags}))
+                    frequency += before[1]
+                kind = tags, min(frequency, _MOST)
+                kinds[word] = shared.setdefault(kind, kind)
+        kinds.pop("", None)
+        words = sorted(kinds)
+        classes = {
+            (tags, frequency): (",".join(sorted(set(tags))), frequency.bit_length())
+            for tags, frequency in set(kinds.values())
         }
-        numbers = {kind: number for number, kind in enumerate(sorted(set(named.values())), 1)}
+        numbers = {each: number for number, each in enumerate(sorted(set(classes.values())), 1)}
         if len(numbers) > _MAX_KINDS:
             raise ValueError(
                 f"the listed words have {len(numbers):,} different sets of tags, with their "
                 f"frequencies; at most {_MAX_KINDS:,} are allowed: list fewer tags"
             )
-        number_of_pair = np.zeros(max(named, default=0) + 1, np.uint16)
-        for pair, kind in named.items():
-            number_of_pair[pair] = numbers[kind]
-        values = number_of_pair[pairs]
-        del pairs
+        values = np.fromiter((numbers[classes[kinds[word]]] for word in words), np.uint16)
         tag_sets = sorted({tags for tags, _ in numbers} - {""})
         number_of = {tags: number for number, tags in enumerate(["", *tag_sets])}
         return cls(
-            Lexicon(packed.without(first), values),
+            Lexicon(words, values),
             np.array([0, *(frequency for _, frequency in numbers)], np.uint8),
             np.array([0, *(number_of[tags] for tags, _ in numbers)], np.uint16),
             tuple(tag_sets),
@@ -160,26 +140,3 @@ class KnownWords:
         lexicon = Lexicon.from_contents(entries, arrays, kinds.shape[1] - 1)
         frequencies = np.ascontiguousarray(kinds[0], dtype=np.uint8)
         return cls(lexicon, frequencies, np.ascontiguousarray(kinds[1]), tag_sets)
-
-
-def _merged(counts: NDArray[np.uint16], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of each run of counts."""
-    return np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else starts
-
-
-def _united(
-    numbers: NDArray[np.uint32], starts: NDArray[np.int64], sets: list[frozenset[str]]
-) -> NDArray[np.uint32]:
-    """The number of the union of each run of sets. sets: by their numbers; new ones are added."""
-    if not len(starts):
-        return numbers
-    united = np.minimum.reduceat(numbers, starts)
-    known = {each: number for number, each in enumerate(sets)}
-    ends = np.append(starts[1:], len(numbers))
-    for run in np.flatnonzero(united != np.maximum.reduceat(numbers, starts)).tolist():
-        union = frozenset().union(*(sets[i] for i in numbers[starts[run] : ends[run]].tolist()))
-        if union not in known:
-            known[union] = len(sets)
-            sets.append(union)
-        united[run] = known[union]
-    return united
