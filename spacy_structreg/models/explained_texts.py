@@ -15,7 +15,6 @@ from spacy_structreg.features.knowledge import (
     BEYOND,
     CORPUS,
     GUIDE,
-    STATISTICS,
     TYPED_RUN,
     USER_WORDS,
     WORD_LIST,
@@ -37,9 +36,7 @@ from spacy_structreg.models.explanation import (
 from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
 from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
-from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
-from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.segmentation.words import WordDecoder
@@ -53,7 +50,6 @@ _LAST_CHARACTER = 0x10FFFF
 # Actions of `tasks.segmentation.words`.
 _APPEND = 0
 _START = 1
-_PLACES = "BMES"
 # Atoms of nodes (`tasks.joint.word_trees`): a field around a node, or behind it.
 _OF_NODE = re.compile(r"(?:(\w+)\()?(S[012](?:[lr]2?)?)(?:\)|(w|t|label|vl|vr))")
 _STAND_INS = {
@@ -262,12 +258,9 @@ class _CharacterValues:
             return character_text(symbol)
         if name == "type":
             return self.type_text(symbol)
-        if isinstance(source, GuideSource) and symbol:
-            tag, place = divmod(symbol - 1, len(_PLACES))
-            return f"{_PLACES[place]}-{source.tags[tag]}" if source.tags else _PLACES[place]
-        if isinstance(source, LexiconSource) and name.startswith("tag") and symbol:
-            return source.words.tag_sets[symbol - 1]
-        return str(symbol) if symbol else "-"
+        if source is None or not symbol:
+            return str(symbol) if symbol else "-"
+        return source.text_of(name, symbol)
 
     def type_text(self, symbol: int) -> str:
         return ALPHABETS[self._types or ""][symbol - 1] if symbol else BEYOND
@@ -276,14 +269,7 @@ class _CharacterValues:
         source = self._sources.get(name)
         if name == "c":
             return TYPED_RUN if symbol in _STAND_INS else CORPUS
-        for kind, said in (
-            (GuideSource, GUIDE),
-            (LexiconSource, WORD_LIST),
-            (StatisticsSource, STATISTICS),
-        ):
-            if isinstance(source, kind):
-                return said
-        return CORPUS
+        return CORPUS if source is None else source.LABEL
 
 
 def character_text(code: int) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import spacy_structreg
 from spacy_structreg.corpora.corpus_errors import StrPath
@@ -49,57 +50,95 @@ _TEXT_MODELS: Final = {
 _MAX_THREADS: Final = 4
 
 
-def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
+class _Part(NamedTuple):
+    """A source that settings name: its atoms, its templates, and the function that reads it.
+
+    read: gets the atoms of the model without sources, which say how it sees characters.
+    """
+
+    atoms: tuple[str, ...]
+    templates: str
+    read: Callable[[CharacterAtoms], CharacterSource]
+
+
+def _parts_of(
+    settings: WordTextSettings, texts: Callable[[], Iterable[str]] = tuple
+) -> Iterator[_Part]:
+    """Yield each source that settings name, in their order. texts: as of `read_atoms`."""
+    if settings.lexicon:
+        yield _Part(
+            LEXICON_ATOMS,
+            LEXICON,
+            lambda plain: LexiconSource(known_words(settings, plain.seen)),
+        )
+    if not isinstance(settings, KnowledgeSettings):
+        return
+    for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False):
+        yield _Part((atom,), guide_templates(atom), partial(_read_guide, atom, path))
+    read = partial(_read_statistics, settings, texts)
+    if settings.statistics == "accessor_variety":
+        yield _Part(VARIETY_ATOMS, VARIETY, read)
+    if settings.statistics == "all":
+        yield _Part((*VARIETY_ATOMS, INFORMATION_ATOM), f"{VARIETY} | {INFORMATION}", read)
+
+
+def source_atoms(settings: WordTextSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return tuple(atom for atoms, _ in _parts_of(settings) for atom in atoms)
+    return tuple(atom for part in _parts_of(settings) for atom in part.atoms)
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [templates for _, templates in _parts_of(settings)]
+    return [part.templates for part in _parts_of(settings)]
 
 
-def _parts_of(settings: KnowledgeSettings) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the atoms and the templates of each source, in the order of `new_sources`."""
-    if settings.lexicon:
-        yield LEXICON_ATOMS, LEXICON
-    for atom in GUIDE_ATOMS[: len(settings.guides)]:
-        yield (atom,), guide_templates(atom)
-    if settings.statistics == "accessor_variety":
-        yield VARIETY_ATOMS, VARIETY
-    if settings.statistics == "all":
-        yield (*VARIETY_ATOMS, INFORMATION_ATOM), f"{VARIETY} | {INFORMATION}"
+def read_atoms(
+    settings: WordTextSettings, texts: Callable[[], Iterable[str]] = tuple
+) -> CharacterAtoms:
+    """The atoms of characters, with the script and the sources that settings name.
 
-
-def new_sources(
-    settings: KnowledgeSettings, atoms: CharacterAtoms, texts: Callable[[], Iterable[str]]
-) -> list[CharacterSource]:
-    """The sources that settings name, read from their files.
-
-    atoms: of the model without sources, which say how it sees characters (`CharacterAtoms.seen`).
     texts: gives the sentences of the training corpus.
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
-    cannot be read.
+    cannot be read; ImportError as `read_script`.
     """
+    script = read_script(settings.script)
+    plain = CharacterAtoms(settings.types, settings.half_width, script=script)
+    return plain.with_sources(part.read(plain) for part in _parts_of(settings, texts))
 
+
+def restored_atoms(
+    settings: WordTextSettings, entries: dict[str, Any], arrays: Arrays
+) -> CharacterAtoms:
+    """The same of a model file, from what `contents_of` gave.
+
+    Raises ValueError for anything else: files may be hostile.
+    """
+    sources = restored_sources(entries, arrays)
+    if (atoms := tuple(atom for each in sources for atom in each.atoms)) != source_atoms(settings):
+        raise ValueError(f"its knowledge sources, of the atoms {atoms}, are not of its settings")
+    script = stored_script(settings.script, arrays)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
+
+
+def _read_guide(atom: str, path: StrPath, plain: CharacterAtoms) -> GuideSource:
+    return restored_guide(atom, *read_model(path, _TEXT_MODELS)[1:])
+
+
+def _read_statistics(
+    settings: KnowledgeSettings, texts: Callable[[], Iterable[str]], plain: CharacterAtoms
+) -> StatisticsSource:
     from spacy_structreg.corpora.files import read_blocks
     from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
 
-    sources = [
-        *lexicon_sources(settings, atoms.seen),
-        *(
-            restored_guide(atom, *read_model(path, _TEXT_MODELS)[1:])
-            for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
-        ),
-    ]
-    if settings.statistics is not None:
-        counts = [path for path in settings.raw_text if is_ngram_file(path)]
-        files = [path for path in settings.raw_text if path not in counts]
-        n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
-        information = settings.statistics == "all"
-        text = chain(texts(), *map(read_blocks, files))
-        sources.append(_statistics(atoms, text, counts, information, n_threads))
-    return sources
+    counts = [path for path in settings.raw_text if is_ngram_file(path)]
+    files = [path for path in settings.raw_text if path not in counts]
+    return _statistics(
+        plain,
+        chain(texts(), *map(read_blocks, files)),
+        counts,
+        settings.statistics == "all",
+        min(os.cpu_count() or 1, _MAX_THREADS),
+    )
 
 
 def _statistics(
@@ -152,24 +191,11 @@ def recounted(
 
 def frozen_atoms(atoms: CharacterAtoms, bits: Bits, prune: float) -> CharacterAtoms:
     """The same atoms with frozen guides (`StoredModel.freeze`)."""
-
-    def frozen(source: CharacterSource) -> CharacterSource:
-        if not isinstance(source, GuideSource) or source.contents()[0]["state"] == "frozen":
-            return source
-        model = _guide_model(*source.contents()).freeze(bits=bits, prune=prune)
-        return restored_guide(next(iter(source.atoms)), *model.contents())
-
-    return atoms.with_sources(map(frozen, atoms.sources))
+    return atoms.with_sources(source.frozen(bits, prune) for source in atoms.sources)
 
 
-def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
-    """The source of word lists, if settings name any. seen: as of `known_words`."""
-    words = known_words(settings, seen)
-    return [] if words is None else [LexiconSource(words)]
-
-
-def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords | None:
-    """The words of the lists that settings name; None if they name none.
+def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords:
+    """The words of the lists that settings name, one at least.
 
     seen: what the model sees of a text, of the same length.
     Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
@@ -179,8 +205,6 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
     from spacy_structreg.corpora.word_lists import read_word_list
 
     paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
-    if not paths:
-        return None
     words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
     if not len(words):
         raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
@@ -188,8 +212,8 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
 
 
 def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:
-    """The part of `ModelSpec.contents` that holds sources and the script; `restored_sources` and
-    `stored_script` take it back."""
+    """The part of `ModelSpec.contents` that holds sources and the script; `restored_atoms` takes
+    it back."""
     entries: list[dict[str, Any]] = []
     arrays: Arrays = {} if atoms.script is None else atoms.script.arrays
     for number, source in enumerate(atoms.sources):
@@ -220,28 +244,6 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
-def new_word_atoms(settings: WordTextSettings) -> CharacterAtoms:
-    """Atoms of characters of a model of words: their script, and word lists as the only source.
-
-    Raises as `known_words`, and ImportError as `read_script`.
-    """
-    script = read_script(settings.script)
-    plain = CharacterAtoms(settings.types, settings.half_width, script=script)
-    sources = lexicon_sources(settings, plain.seen)
-    return CharacterAtoms(settings.types, settings.half_width, sources, script)
-
-
-def restored_word_atoms(
-    settings: WordTextSettings, entries: dict[str, Any], arrays: Arrays
-) -> CharacterAtoms:
-    """The same of a model file. Raises ValueError for what cannot be used."""
-    sources = restored_sources(entries, arrays)
-    if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
-        raise ValueError("its knowledge sources are not those of its settings")
-    script = stored_script(settings.script, arrays)
-    return CharacterAtoms(settings.types, settings.half_width, sources, script)
-
-
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:
     """A guide by the header and the arrays of its model.
 
@@ -249,12 +251,6 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
     """
     if atom not in GUIDE_ATOMS:
         raise ValueError(f"the atom of its guide is {atom!r:.60}")
-    model = _guide_model(header, arrays)
-    return GuideSource(atom, model._decoders().new_decoder, (header, arrays), restored_guide)
-
-
-def _guide_model(header: dict[str, Any], arrays: Arrays) -> Any:
-    """The model of a guide. Raises ValueError as `restored_guide`."""
     task = field(header, "task", str)
     if task not in _TEXT_MODELS:
         raise ValueError(
@@ -263,7 +259,8 @@ def _guide_model(header: dict[str, Any], arrays: Arrays) -> Any:
         )
     if field(header, "state", str) == "training":
         raise ValueError("its guide is not a trained model")
-    return getattr(spacy_structreg, _TEXT_MODELS[task]).from_contents("guide", header, arrays)
+    model = getattr(spacy_structreg, _TEXT_MODELS[task]).from_contents("guide", header, arrays)
+    return GuideSource(atom, model)
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {

@@ -212,7 +212,7 @@ class WordTextSettings(LexiconSettings, TextSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeSettings(LexiconSettings):
+class KnowledgeSettings(WordTextSettings):
     """Settings of what a model of characters knows besides its training corpus.
 
     Files are read when the model is trained, and what it needs of them is stored with it.

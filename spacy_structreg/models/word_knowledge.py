@@ -75,7 +75,7 @@ class WordKnowledge:
         script = read_script(settings.script)
         atoms = WordAtoms(half_width, script=script)
         known = None
-        if isinstance(settings, LexiconSettings):
+        if isinstance(settings, LexiconSettings) and settings.lexicon:
             known = known_words(settings, lambda text: "".join(map(chr, atoms.codes_of(text))))
         path = settings.word_classes
         if path is None:

@@ -18,6 +18,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.joint.tagged_schema import tags_of
+from spacy_structreg.models.knowledge import read_atoms, restored_atoms
 from spacy_structreg.models.raw_text import BaseJointTagger
 from spacy_structreg.models.segmentation.character_segmenter import (
     CharacterChainSpec,
@@ -81,7 +82,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     def _spec_of(self, examples: Iterable[TaggedGold]) -> CharacterJointSpec:
         listed = list(examples)
-        atoms = self.settings.atoms(lambda: map(self.SCHEMA.text, listed))
+        atoms = read_atoms(self.settings, lambda: map(self.SCHEMA.text, listed))
         spec = self._spec_for(tags_of(listed), atoms)
         if self.settings.prune is None:
             return spec
@@ -97,7 +98,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> CharacterJointSpec:
         tags = [label.partition("-")[2] for label in check_strings("labels", labels)]
-        spec = self._spec_for(tags, self.settings.restored_atoms(entries, arrays))
+        spec = self._spec_for(tags, restored_atoms(self.settings, entries, arrays))
         if not {"lists.characters", "lists.labels"} <= arrays.keys():
             return spec
         return replace(spec, lists=Lists.unpacked(arrays, len(labels)))

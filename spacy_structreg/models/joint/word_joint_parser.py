@@ -26,7 +26,7 @@ from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.joint.parsed_analyses import ArcGuide
 from spacy_structreg.models.joint.parsed_schema import PARSED
 from spacy_structreg.models.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
-from spacy_structreg.models.knowledge import contents_of, new_word_atoms, restored_word_atoms
+from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
 from spacy_structreg.models.raw_text import (
     Limits,
     TaggedPredictor,
@@ -258,7 +258,7 @@ class WordJointParser(
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
         tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
-        atoms = new_word_atoms(self.settings)
+        atoms = read_atoms(self.settings)
         records = TagRecords.collect(sentences, tags, atoms, **self.settings.records)
         return self._features(records, atoms, tags, tuple(sorted(labels)), root)
 
@@ -266,7 +266,7 @@ class WordJointParser(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointParserSpec:
         tags = tuple(check_strings("labels", labels))
-        atoms = restored_word_atoms(self.settings, entries, arrays)
+        atoms = restored_atoms(self.settings, entries, arrays)
         known = contents_of(atoms)[1]
         of_records = {name: array for name, array in arrays.items() if name not in known}
         return self._features(

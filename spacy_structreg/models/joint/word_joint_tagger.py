@@ -21,8 +21,8 @@ from spacy_structreg.models.example_schema import GoldT, TaggedGold
 from spacy_structreg.models.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.models.knowledge import (
     contents_of,
-    new_word_atoms,
-    restored_word_atoms,
+    read_atoms,
+    restored_atoms,
 )
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.raw_text import BaseJointTagger
@@ -191,7 +191,7 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
         sentences = list(map(known_pairs, examples))
         tags = tuple(sorted(tags_of(sentences)))
-        atoms = new_word_atoms(self.settings)
+        atoms = read_atoms(self.settings)
         passes = self.settings.epochs if self.settings.growing_records else 1
         records = TagRecords.collect(sentences, tags, atoms, passes=passes, **self.settings.records)
         return self._features(tags, records, atoms)
@@ -200,7 +200,7 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        atoms = restored_word_atoms(self.settings, entries, arrays)
+        atoms = restored_atoms(self.settings, entries, arrays)
         known = contents_of(atoms)[1]
         of_records = {name: array for name, array in arrays.items() if name not in known}
         return self._features(tags, TagRecords(len(tags), of_records), atoms)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from spacy_structreg.corpora.formats.partial import PartialSentence
-from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.features.segmentation import (
     CHARACTER_TABLES,
     CHARACTER_TYPES,
@@ -26,8 +25,8 @@ from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.knowledge import (
     contents_of,
     frozen_atoms,
-    new_sources,
-    restored_sources,
+    read_atoms,
+    restored_atoms,
     source_atoms,
     source_templates,
 )
@@ -36,7 +35,6 @@ from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     KnowledgeSettings,
-    TextSettings,
     TrainingSettings,
     complete,
     joined,
@@ -71,7 +69,7 @@ alone, but hardly differ, so that there is little to average."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
+class CharacterSettings(KnowledgeSettings, TrainingSettings):
     """Settings of chains of characters."""
 
     DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
@@ -111,25 +109,6 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
         """The atoms of characters without those of sources, in their own script."""
         return CharacterAtoms(self.types, self.half_width)
 
-    def atoms(self, texts: Callable[[], Iterable[str]]) -> CharacterAtoms:
-        """The atoms of characters. texts: gives the sentences of the training corpus.
-
-        Raises ValueError or OSError for files of sources that cannot be used, ImportError as
-        `read_script`.
-        """
-        script = read_script(self.script)
-        plain = CharacterAtoms(self.types, self.half_width, script=script)
-        sources = new_sources(self, plain, texts)
-        return CharacterAtoms(self.types, self.half_width, sources, script)
-
-    def restored_atoms(self, entries: dict[str, Any], arrays: Arrays) -> CharacterAtoms:
-        """The atoms of characters of a model file. Raises ValueError for what cannot be used."""
-        sources = restored_sources(entries, arrays)
-        if (names := [name for each in sources for name in each.atoms]) != [*source_atoms(self)]:
-            raise ValueError(f"it has knowledge sources of the atoms {names}")
-        script = stored_script(self.script, arrays)
-        return CharacterAtoms(self.types, self.half_width, sources, script)
-
 
 @dataclass(frozen=True, kw_only=True)
 class CharacterSegmenterSettings(CharacterSettings):
@@ -165,12 +144,12 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     # Hooks of the base classes --------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
-        return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
+        return self._spec_for(read_atoms(self.settings, lambda: map(self.SCHEMA.text, examples)))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> CharacterSpec:
-        return self._spec_for(self.settings.restored_atoms(entries, arrays))
+        return self._spec_for(restored_atoms(self.settings, entries, arrays))
 
     def _character_scheme(self) -> SegmentationScheme:
         return self._scheme

@@ -21,8 +21,8 @@ from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.knowledge import (
     contents_of,
-    new_word_atoms,
-    restored_word_atoms,
+    read_atoms,
+    restored_atoms,
 )
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import DecoderT
@@ -109,12 +109,12 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
-        return self._spec_for(new_word_atoms(self.settings))
+        return self._spec_for(read_atoms(self.settings))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordSpec:
-        return self._spec_for(restored_word_atoms(self.settings, entries, arrays))
+        return self._spec_for(restored_atoms(self.settings, entries, arrays))
 
     def _spec_for(self, atoms: CharacterAtoms) -> WordSpec:
         return replace(self._features, system=_system_of(self.settings, atoms))

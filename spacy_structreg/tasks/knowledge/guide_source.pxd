@@ -3,6 +3,6 @@ from spacy_structreg.tasks.segmentation.text cimport TextDecoder
 
 
 cdef class GuideSource(CharacterSource):
-    cdef object _new_decoder
-    cdef object _contents
+    cdef readonly str atom
+    cdef readonly object model
     cdef TextDecoder _decoder

@@ -8,6 +8,8 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 
+from spacy_structreg.features.knowledge import GUIDE
+
 cdef enum:
     # The places of a character in its word.
     BEGIN
@@ -16,40 +18,43 @@ cdef enum:
     SINGLE
     N_PLACES
 
+PLACES = "BMES"
 
 cdef class GuideSource(CharacterSource):
     """Labels by a trained model: the place of a character in its word, with the word's tag.
 
     It holds working memory: `copy` it for another thread.
-    atom: the name of its atom. new_decoder: gives a new decoder of the model, a `TextDecoder`.
-    stored: what `contents` returns, the header and the arrays of the model's file. restore: makes a
-        source of these and the name of the atom, for pickling.
+    atom: the name of its atom. model: a trained model that finds words in raw text.
     """
 
     NAME = "guide"
+    LABEL = GUIDE
 
-    def __init__(self, str atom not None, new_decoder, stored, restore):
-        self._new_decoder = new_decoder
-        self._contents = (atom, stored, restore)
-        self._decoder = new_decoder()
+    def __init__(self, str atom not None, model not None):
+        self.atom = atom
+        self.model = model
+        self._decoder = model._decoders().new_decoder()
         n_symbols = 1 + N_PLACES * max(1, len(self._decoder.tags))
         self.atoms = {atom: n_symbols.bit_length()}
 
     def __reduce__(self):
-        atom, stored, restore = self._contents
-        return restore, (atom, *stored)
+        return GuideSource, (self.atom, self.model)
 
     cpdef CharacterSource copy(self):
-        atom, stored, restore = self._contents
-        return GuideSource(atom, self._new_decoder, stored, restore)
+        return GuideSource(self.atom, self.model)
 
-    @property
-    def tags(self):
-        """The names of the tags of words; none if the model has none."""
-        return self._decoder.tags
+    def frozen(self, bits, prune):
+        if self.model.is_frozen:
+            return self
+        return GuideSource(self.atom, self.model.freeze(bits=bits, prune=prune))
 
     def contents(self):
-        return self._contents[1]
+        return self.model.contents()
+
+    def text_of(self, str atom, int symbol):
+        tag, place = divmod(symbol - 1, <int> N_PLACES)
+        tags = self._decoder.tags
+        return f"{PLACES[place]}-{tags[tag]}" if tags else PLACES[place]
 
     cdef int fill(
         self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,

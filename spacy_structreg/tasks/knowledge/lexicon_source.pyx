@@ -8,7 +8,7 @@ from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 
 import numpy as np
 
-from spacy_structreg.features.knowledge import LEXICON_ATOMS
+from spacy_structreg.features.knowledge import LEXICON_ATOMS, WORD_LIST
 from spacy_structreg.tasks.knowledge.known_words import FREQUENCY_BITS, TAGS_BITS, KnownWords
 
 cdef enum:
@@ -37,6 +37,7 @@ cdef class LexiconSource(CharacterSource):
     """
 
     NAME = "lexicon"
+    LABEL = WORD_LIST
 
     def __init__(self, words not None: KnownWords):
         self.words = words
@@ -75,6 +76,9 @@ cdef class LexiconSource(CharacterSource):
             if value:
                 value += self._n_values
         return value
+
+    def text_of(self, str atom, int symbol):
+        return self.words.tag_sets[symbol - 1] if atom.startswith("tag") else str(symbol)
 
     def contents(self):
         return self.words.contents()

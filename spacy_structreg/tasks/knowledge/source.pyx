@@ -19,6 +19,9 @@ cdef class CharacterSource(BufferOwner):
     NAME = ""
     """Name of the source in a model file."""
 
+    LABEL = ""
+    """Name of the source in explanations."""
+
     cdef int fill(
         self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
         Py_ssize_t reach,
@@ -41,6 +44,14 @@ cdef class CharacterSource(BufferOwner):
         Returns whether it takes such words. A source that does is copied for each thread.
         """
         return False
+
+    def frozen(self, bits, prune):
+        """Return the source with frozen weights (`StoredModel.freeze`); itself if it has none."""
+        return self
+
+    def text_of(self, str atom, int symbol):
+        """Return the text of a symbol, at least 1, in explanations."""
+        return str(symbol)
 
     def contents(self):
         """The entries of the header of a model file, as msgpack gives them back, and the arrays.

@@ -11,6 +11,7 @@ from spacy_structreg.tasks.knowledge.source import CharacterSource
 
 class StatisticsSource(CharacterSource):
     NAME: str
+    LABEL: str
     def __init__(
         self, ngrams: NDArray[np.uint64], classes: NDArray[np.uint16], information: bool = False
     ) -> None: ...

@@ -21,7 +21,7 @@ from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 
 import numpy as np
 
-from spacy_structreg.features.knowledge import INFORMATION_ATOM, VARIETY_ATOMS
+from spacy_structreg.features.knowledge import INFORMATION_ATOM, STATISTICS, VARIETY_ATOMS
 
 
 cdef enum:
@@ -58,6 +58,7 @@ cdef class StatisticsSource(CharacterSource):
     """
 
     NAME = "statistics"
+    LABEL = STATISTICS
 
     def __init__(self, ngrams, classes, bint information=False):
         keys = np.array(ngrams, np.uint64)
