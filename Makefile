@@ -32,7 +32,7 @@ define install
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help run page quickstart pipeline wheels test test-fast test-thorough test-lowest fingerprints \
+.PHONY: help run page quickstart pipeline wheels test test-fast test-thorough test-lowest fingerprints stubs \
 	check build docs docs-serve pictures screenshots notebooks clean distclean
 
 help:
@@ -46,6 +46,7 @@ help:
 	@echo "make test-thorough  as test, with many more examples of every property"
 	@echo "make test-lowest    as test-fast, in an environment of the lowest versions that are allowed"
 	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
+	@echo "make stubs          set up, then write the stubs of the compiled modules from their sources"
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
 	@echo "make docs           build the documentation site into site/: half a minute; three from a fresh clone"
@@ -107,6 +108,10 @@ test-lowest:
 # Equal before and after a change: no weight and no prediction has moved.
 fingerprints: build
 	$(PY) tests/fingerprints.py
+
+# Types that C does not say are kept from the stubs that there are.
+stubs: $(VENV)/.develop
+	$(PY) tests/stubs.py
 
 # cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop

@@ -10,11 +10,7 @@ Column = (
 
 class LabelGraph:
     def __init__(
-        self,
-        legal: ArrayLike,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        by_blocks: bool | None = None,
+        self, legal: ArrayLike, starts: ArrayLike, ends: ArrayLike, by_blocks: bool | None = None
     ) -> None: ...
     @property
     def n_labels(self) -> int: ...
@@ -23,9 +19,9 @@ class LabelGraph:
     @property
     def starts(self) -> NDArray[np.bool_]: ...
     @property
-    def by_blocks(self) -> bool: ...
-    @property
     def ends(self) -> NDArray[np.bool_]: ...
+    @property
+    def by_blocks(self) -> bool: ...
     def prune(self, mask: ArrayLike) -> NDArray[np.bool_]: ...
 
 class Transitions:

@@ -10,7 +10,6 @@ from spacy_structreg.tasks.tagged_words import TaggedWordTransitions
 from spacy_structreg.tasks.tagging import WordAtoms
 
 GivenConstituent: TypeAlias = tuple[int, int, str | None]
-
 CONSTITUENT_ATOMS: tuple[str, ...]
 CONSTITUENT_EVENTS: tuple[str, ...]
 MAX_LABELS: int
@@ -43,10 +42,7 @@ class ConstituentTransitions(TaggedWordTransitions):
     ) -> Derivation | None: ...
     def most_steps(self, n_words: int) -> int: ...
     def load_words(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str],
-        given: Iterable[GivenConstituent] = (),
+        self, words: Sequence[str], tags: Sequence[str], given: Iterable[GivenConstituent] = ()
     ) -> None: ...
 
 class ConstituentDecoder:

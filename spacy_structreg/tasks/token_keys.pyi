@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 NULL_SYMBOL: int
 PADDING: int
-
 WORDS: int
 NGRAMS: int
 GAZETTEERS: int

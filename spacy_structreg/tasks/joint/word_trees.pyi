@@ -57,13 +57,13 @@ class WordTreeDecoder(WordDecoder):
         arc_guide: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
     ) -> None: ...
     @property
-    def arc_guide(
-        self,
-    ) -> Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None: ...
-    @property
     def arc_labels(self) -> tuple[str, ...]: ...
     @property
     def root_label(self) -> str: ...
+    @property
+    def arc_guide(
+        self,
+    ) -> Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None: ...
     def trees(
         self,
         texts: list[str],
