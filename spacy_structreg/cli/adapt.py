@@ -49,9 +49,9 @@ def adapt(
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, read_blocks
+    from spacy_structreg.learn.model_file import is_model_file
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.task import parts_of
-    from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
 
     check_folder(output, pipeline, *files, force=force)
     line_encoding(encoding)
@@ -62,7 +62,7 @@ def adapt(
             f"no model of the pipeline {pipeline} has statistics of raw text; train one with "
             'statistics = "accessor_variety" in the block of its model'
         )
-    counts = [file for file in files if is_ngram_file(file)]
+    counts = [file for file in files if is_model_file(file)]
     texts = [file for file in files if file not in counts]
     n_characters = 0
     # Files are read anew for each part.

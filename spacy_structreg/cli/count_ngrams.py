@@ -72,7 +72,7 @@ def count_ngrams(
     from spacy_structreg.corpora.files import named_errors
     from spacy_structreg.corpora.folders import folder_beside
     from spacy_structreg.models.progress import progress_bar
-    from spacy_structreg.tasks.knowledge.ngram_files import write_ngrams
+    from spacy_structreg.tasks.knowledge.ngrams import write_ngrams
 
     need_packages("distributed", "pyarrow", "fsspec")
     from spacy_structreg.cluster.ngram_shards import characters_of, count_ngrams_of_units

@@ -22,13 +22,13 @@ from spacy_structreg.cluster.records import BadRecord, Unit, read_records
 from spacy_structreg.cluster.shard_results import results_of, tried
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.features.scripts import read_script
-from spacy_structreg.tasks.knowledge.ngram_totals import (
+from spacy_structreg.tasks.knowledge.ngrams import (
     MINIMUM,
     MOST,
+    MostFrequent,
     Ngrams,
     NgramTotals,
     merge_runs,
-    most_frequent,
     runs_of_texts,
     totals_of,
 )
@@ -121,7 +121,10 @@ def count_unit(unit: Unit, atoms: CharacterAtoms, folder: Path, text_column: str
 def merge_range(
     slices: Sequence[FiledSlice], low: int, high: int, minimum: int, most: int
 ) -> tuple[Ngrams, int]:
-    """Merge what begins with two characters from `low` to below `high`: as `merge_runs`."""
+    """Merge what begins with two characters from `low` to below `high`: as `merge_runs`.
+
+    Returns the n-grams, and how often one has to occur to be among them.
+    """
     runs = []
     for file, begin, end in slices:
         try:
@@ -136,7 +139,8 @@ def merge_range(
         beginnings = run[:, 0] >> np.uint64(32)
         first, last = np.searchsorted(beginnings, np.array([low, high], np.uint64)).tolist()
         runs.append(run[first:last])
-    return merge_runs(runs, minimum, most)
+    found = merge_runs(runs, minimum, most)
+    return found.ngrams(), found.minimum
 
 
 def ranges_of(runs: Sequence[FiledRun], n_bytes: int) -> list[tuple[int, int]]:
@@ -222,13 +226,7 @@ def _most_frequent(
     client: Client, futures: Iterable[Future[Any]], minimum: int, most: int
 ) -> Ngrams:
     """The n-grams of all ranges of one direction."""
-    parts: list[Ngrams] = []
-    n_kept = 0
+    found = MostFrequent(minimum, most)
     for part, needed in results_of(client, futures):
-        minimum = max(minimum, needed)
-        parts.append(part)
-        n_kept += len(part[0])
-        if n_kept > 2 * most:
-            kept, minimum = most_frequent(parts, minimum, most)
-            parts, n_kept = [kept], len(kept[0])
-    return most_frequent(parts, minimum, most)[0]
+        found.add(part, needed)
+    return found.ngrams()

@@ -183,6 +183,12 @@ def is_model(data: Buffer) -> bool:
     return bytes(data[: len(_MAGIC)]) == _MAGIC
 
 
+def is_model_file(path: StrPath) -> bool:
+    """True if a file begins as a model file does. Raises OSError if it cannot be read."""
+    with Path(path).open("rb") as stream:
+        return is_model(stream.read(len(_MAGIC)))
+
+
 def model_checksum(path: StrPath) -> int:
     """The CRC-32 of a model file's header, which holds the checksums of all its arrays.
 

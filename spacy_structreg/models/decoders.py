@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import repeat, zip_longest
 from typing import Any, Final, Generic, TypeVar
 
 from spacy_structreg.learn.frozen_rows import FrozenRows
 from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.threads import side_by_side
 from spacy_structreg.models.protocols import DecoderT
 
 InputT = TypeVar("InputT")
@@ -25,8 +24,6 @@ PORTION: Final = 20_000
 
 # So many sentences are not parted.
 _FEW: Final = 4
-# How many such portions wait for each thread.
-_AHEAD: Final = 2
 # Working memory for more characters than this is given back after use.
 _KEPT: Final = 1_000_000
 
@@ -58,31 +55,6 @@ def _paired(
         if sentence is end:
             raise ValueError(f"something is given for more than the {number} sentences there are")
         yield sentence, known
-
-
-def side_by_side(
-    work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
-) -> Generator[OutputT]:
-    """The outputs of `work` for a stream of inputs, in their order; threads work side by side.
-
-    Inputs are read in the thread of the caller, a few ahead of the output that comes next.
-    """
-    if n_threads <= 1:
-        yield from map(work, inputs)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        pending: deque[Future[OutputT]] = deque()
-        try:
-            for each in inputs:
-                pending.append(pool.submit(work, each))
-                if len(pending) == n_threads * _AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            # Nobody asks for what is left after an error, or when the stream is given up.
-            for future in pending:
-                future.cancel()
 
 
 class DecoderPool(Generic[DecoderT]):

@@ -128,9 +128,9 @@ def _read_statistics(
     settings: KnowledgeSettings, texts: Callable[[], Iterable[str]], plain: CharacterAtoms
 ) -> StatisticsSource:
     from spacy_structreg.corpora.files import read_blocks
-    from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
+    from spacy_structreg.learn.model_file import is_model_file
 
-    counts = [path for path in settings.raw_text if is_ngram_file(path)]
+    counts = [path for path in settings.raw_text if is_model_file(path)]
     files = [path for path in settings.raw_text if path not in counts]
     return _statistics(
         plain,
@@ -150,8 +150,7 @@ def _statistics(
 ) -> StatisticsSource:
     """The statistics of texts, joined to those of files of counts."""
 
-    from spacy_structreg.tasks.knowledge.ngram_files import read_ngrams
-    from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+    from spacy_structreg.tasks.knowledge.ngrams import count_ngrams, read_ngrams
 
     view = atoms.normalization()
     source = StatisticsSource.of(count_ngrams(texts, view=view, n_threads=n_threads), information)
@@ -176,7 +175,7 @@ def recounted(
 ) -> CharacterAtoms:
     """The same atoms with statistics of other text.
 
-    counts: files of counts (`tasks.knowledge.ngram_files`), which are joined to those of the texts.
+    counts: files of counts (`tasks.knowledge.ngrams`), which are joined to those of the texts.
     together: keep what is known of n-grams, and join both.
     """
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.models.decoders import side_by_side
+from spacy_structreg.learn.threads import side_by_side
 
 SharedT = TypeVar("SharedT")
 InputT = TypeVar("InputT")

@@ -206,7 +206,7 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         Gao, Qiu & Huang 2010, section 6. This model stays as it is. Of a model of several parts,
         the statistics are those of the first.
 
-        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
+        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngrams`). Line
             breaks and marks such as 。 end sentences.
         counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
         together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);

@@ -304,7 +304,8 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
 
         The error comes up again where the Docs are taken one by one.
         """
-        from spacy_structreg.models.decoders import WORD, portions, side_by_side
+        from spacy_structreg.learn.threads import side_by_side
+        from spacy_structreg.models.decoders import WORD, portions
 
         def checked(docs: list[Doc]) -> tuple[list[Doc], bool]:
             # Not in the threads: which Docs are warned of is not to depend on their number.

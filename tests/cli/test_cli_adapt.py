@@ -15,7 +15,7 @@ import spacy
 from click.testing import Result
 
 from spacy_structreg.cli.adapt import adapt
-from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+from spacy_structreg.tasks.knowledge.ngrams import count_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
 Invoke = Callable[..., Result]

@@ -29,7 +29,7 @@ from spacy_structreg.cluster.ngram_shards import (
     merge_range,
 )
 from spacy_structreg.cluster.records import plan_units
-from spacy_structreg.tasks.knowledge.ngram_totals import NgramTotals, count_ngrams
+from spacy_structreg.tasks.knowledge.ngrams import NgramTotals, count_ngrams
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 ATOMS = CharacterAtoms(None, True)

@@ -16,7 +16,7 @@ from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+from spacy_structreg.tasks.knowledge.ngrams import count_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
 WORDS = [

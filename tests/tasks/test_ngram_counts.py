@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from spacy_structreg.features.character_classes import half_width_table
 from spacy_structreg.features.scripts import Script
-from spacy_structreg.tasks.knowledge import ngram_totals
+from spacy_structreg.tasks.knowledge import ngrams
 from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
-from spacy_structreg.tasks.knowledge.ngram_totals import (
+from spacy_structreg.tasks.knowledge.ngrams import (
     NgramTotals,
     character_codes,
     count_ngrams,
@@ -129,15 +129,13 @@ def test_neither_order_nor_threads_nor_files_matter(monkeypatch: pytest.MonkeyPa
     assert as_counts(totals) == twin(texts, 2)
     assert equal(totals, count_ngrams(texts[::-1], n_threads=3, chunk=500))
     assert equal(totals, count_ngrams(["\n".join(texts)]))
-    # What does not fit into memory lies in a temporary file.
-    monkeypatch.setattr(ngram_totals, "_IN_MEMORY", 1000)
-    monkeypatch.setattr(ngram_totals, "_PORTION", 7)
+    monkeypatch.setattr(ngrams, "_PORTION", 7)
     assert equal(totals, count_ngrams(iter(texts), n_threads=2, chunk=500))
 
 
 @pytest.mark.parametrize("most", [1, 10, 300, 10_000])
 def test_of_too_many_the_most_frequent_are_kept(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngram_totals, "_PORTION", 50)
+    monkeypatch.setattr(ngrams, "_PORTION", 50)
     texts = long_texts(2, 200)
     counts = twin(texts, 2)
     minimum = 2

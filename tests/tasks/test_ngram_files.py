@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacy_structreg.learn.model_file import write_model
-from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file, read_ngrams, write_ngrams
-from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+from spacy_structreg.learn.model_file import is_model_file, write_model
+from spacy_structreg.tasks.knowledge.ngrams import count_ngrams, read_ngrams, write_ngrams
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 VIEW = CharacterAtoms(None, True).normalization()
@@ -22,7 +21,7 @@ TOTALS = count_ngrams(["看麒麟。有麒麟看麒麟", "麒麟Ａ麒麟A"], vi
 def test_counts_come_back(tmp_path: Path) -> None:
     path = tmp_path / "a.ngrams"
     write_ngrams(path, TOTALS, VIEW, SEEN)
-    assert is_ngram_file(path)
+    assert is_model_file(path)
     again = read_ngrams(path, VIEW)
     for field in dataclasses.fields(TOTALS):
         assert np.array_equal(getattr(again, field.name), getattr(TOTALS, field.name))
@@ -34,7 +33,7 @@ def test_texts_are_no_counts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     for data in (b"", b"SRM", "看麒麟".encode()):
         path.write_bytes(data)
-        assert not is_ngram_file(path)
+        assert not is_model_file(path)
     with pytest.raises(ValueError, match=r"a\.txt"):
         read_ngrams(path, VIEW)
 

@@ -15,7 +15,7 @@ from looped import looped
 from test_ngram_counts import TEXTS, as_counts, coded
 
 from spacy_structreg.features.knowledge import INFORMATION_ATOM, VARIETY_ATOMS
-from spacy_structreg.tasks.knowledge.ngram_totals import NgramTotals, count_ngrams
+from spacy_structreg.tasks.knowledge.ngrams import NgramTotals, count_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 

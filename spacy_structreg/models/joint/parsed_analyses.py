@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
+from spacy_structreg.learn.threads import side_by_side
 from spacy_structreg.metrics.dependencies import TextParsingScorer
-from spacy_structreg.models.decoders import side_by_side
 from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.models.tagging import Tagger
 

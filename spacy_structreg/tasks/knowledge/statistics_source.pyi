@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.model_file import Arrays
-from spacy_structreg.tasks.knowledge.ngram_totals import NgramTotals
+from spacy_structreg.tasks.knowledge.ngrams import NgramTotals
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 
 class StatisticsSource(CharacterSource):

@@ -1,6 +1,6 @@
 """Statistics of raw text as a knowledge source: accessor variety and mutual information.
 
-The class of an accessor variety (`ngram_totals`; Feng et al. 2004, after Gao, Qiu & Huang 2010,
+The class of an accessor variety (`ngrams`; Feng et al. 2004, after Gao, Qiu & Huang 2010,
 section 5) is the floor of its binary logarithm, 15 at most (Zhao & Kit 2008, section 3).
 
 The mutual information of a bigram is the binary logarithm of how much more often it occurs than its

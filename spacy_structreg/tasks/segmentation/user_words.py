@@ -44,6 +44,7 @@ from spacy_structreg.learn.model_file import (
     SourceFile,
     field,
     is_model,
+    is_model_file,
     model_bytes,
     parse_model,
 )
@@ -673,7 +674,7 @@ class UserWords:
         Raises ValueError for a mode or a bonus of a compiled file, and for tags as `add`.
         """
         entry = _entry(mode, bonus)
-        if _is_compiled(path):
+        if is_model_file(path):
             if mode is not None or bonus is not None:
                 raise ValueError(f"{path}: a compiled list has its modes; leave out mode and bonus")
             compiled = CompiledWords.read(path)
@@ -759,7 +760,7 @@ class UserWords:
 
         A large file is mapped. Raises OSError as well, if it cannot be read.
         """
-        if _is_compiled(path):
+        if is_model_file(path):
             compiled = CompiledWords.read(path)
             with self._lock:
                 self._take(compiled)
@@ -806,11 +807,6 @@ def compiled(words: AnyWords | None) -> CompiledWords | None:
 
 def _from_bytes(data: bytes) -> UserWords:
     return UserWords().from_bytes(data)
-
-
-def _is_compiled(path: StrPath) -> bool:
-    with open(path, "rb") as stream:  # noqa: PTH123
-        return is_model(stream.read(64))
 
 
 def read_user_words(

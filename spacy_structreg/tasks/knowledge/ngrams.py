@@ -1,38 +1,45 @@
-"""Counting the n-grams of texts of any size: in threads, in bounded memory, from files or streams.
+"""Counts of the n-grams of texts of any size: in threads, in bounded memory, from files or streams.
 
 Sentences end at line breaks, behind the marks 。！？!?…; and at the end of a text. White space is
 left out. The accessor variety of an n-gram to the left is the number of different characters that
 stand before it, and of the sentences that it begins; to the right, of those that stand behind it,
 and of the sentences that it ends (Gao, Qiu & Huang 2010, section 5). A sentence that occurs twice
 counts twice.
+
+What was counted once is read by many trainings from a file, in place of the text.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections import deque
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import IO, Any, Final, TypeAlias, TypeVar
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.features.character_classes import TABLE_SIZE, WHITE_SPACE, property_table
+from spacy_structreg.learn.model_file import field, read_model, write_model
+from spacy_structreg.learn.threads import side_by_side
 from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
 
 __all__ = [
     "CHUNK",
     "MINIMUM",
     "MOST",
+    "MostFrequent",
     "NgramTotals",
     "character_codes",
     "count_ngrams",
     "merge_runs",
-    "most_frequent",
+    "read_ngrams",
     "runs_of_texts",
     "totals_of",
+    "write_ngrams",
 ]
 
 CHUNK: Final = 1 << 21
@@ -44,17 +51,16 @@ MINIMUM: Final = 2
 MOST: Final = 1 << 21
 """Most n-grams that are kept: of more, those that occur least often are left out."""
 
-# Records of runs that stay in memory, 16 bytes each; more are put into a temporary file.
-_IN_MEMORY: Final = 1 << 22
 # N-grams that are merged at a time.
 _PORTION: Final = 1 << 16
 
 _MARKS: Final = "。！？!?…；;"
 _BREAKS: Final = "\n\r\u2028\u2029"
 
+TASK: Final = "ngrams"
+_N_CODES: Final = 1 << 16
+
 Run: TypeAlias = NDArray[np.uint64]
-InputT = TypeVar("InputT")
-OutputT = TypeVar("OutputT")
 Ngrams: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -108,21 +114,21 @@ def count_ngrams(
     of each portion that has been read.
 
     With the defaults it takes half a gigabyte of memory, 200 MB for each further thread and 60
-    bytes for each character of the longest text beyond `CHUNK`; and, for long texts, about 30 bytes
-    a character of disk for temporary files. Raises OSError if these do not fit; ValueError for
+    bytes for each character of the longest text beyond `CHUNK`; and about 30 bytes a character of
+    disk for temporary files. Raises OSError if these do not fit; ValueError for
     numbers below 1, and for portions of about 2³⁰ characters.
     """
     if min(minimum, most, chunk) < 1:
         raise ValueError("minimum, most and chunk must be at least 1")
-    characters = np.zeros(0x10000, np.int64)
+    characters = np.zeros(_N_CODES, np.int64)
     runs = runs_of_texts(texts, view=view, n_threads=n_threads, chunk=chunk, on_text=on_text)
     with _Runs() as after, _Runs() as before:
         for frequencies, *directions in runs:
             characters += frequencies
             after.add(directions[0])
             before.add(directions[1])
-        to_right, to_left = in_threads(
-            lambda runs: merge_runs(runs.all(), minimum, most)[0], [after, before], n_threads
+        to_right, to_left = side_by_side(
+            lambda runs: merge_runs(runs.all(), minimum, most).ngrams(), [after, before], n_threads
         )
     return totals_of(to_right, to_left, characters)
 
@@ -152,7 +158,7 @@ def runs_of_texts(
         frequencies[0] = 0
         return frequencies, *counted.runs()
 
-    return in_threads(count, _portions(texts, chunk, on_text), n_threads)
+    return side_by_side(count, _portions(texts, chunk, on_text), n_threads)
 
 
 def totals_of(to_right: Ngrams, to_left: Ngrams, characters: NDArray[np.int64]) -> NgramTotals:
@@ -167,40 +173,29 @@ def totals_of(to_right: Ngrams, to_left: Ngrams, characters: NDArray[np.int64]) 
 
 
 class _Runs:
-    """Runs of one direction, of which most lie in a temporary file."""
+    """Runs of one direction, in a temporary file."""
 
     def __init__(self) -> None:
-        self._runs: list[Run] = []
-        self._file: IO[bytes] | None = None
-        # Where each run in the file begins and ends, in numbers of 64 bits.
-        self._filed: list[tuple[int, int]] = []
-        self._n_kept = 0
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        # Where runs end, in numbers of 64 bits.
+        self._ends = [0]
 
     def __enter__(self) -> _Runs:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._runs.clear()
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def add(self, run: Run) -> None:
-        if self._n_kept + len(run) <= _IN_MEMORY:
-            self._n_kept += len(run)
-            self._runs.append(run)
-            return
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
         self._file.write(run.data)
-        begin = self._filed[-1][1] if self._filed else 0
-        self._filed.append((begin, begin + run.size))
+        self._ends.append(self._ends[-1] + run.size)
 
     def all(self) -> list[Run]:
-        if self._file is None:
-            return self._runs
+        if not self._ends[-1]:
+            return []
         self._file.flush()
         mapped = np.memmap(self._file, np.uint64, "r")
-        return self._runs + [mapped[begin:end].reshape(-1, 2) for begin, end in self._filed]
+        return [mapped[begin:end].reshape(-1, 2) for begin, end in pairwise(self._ends)]
 
 
 def _portions(
@@ -222,62 +217,56 @@ def _portions(
         yield portion
 
 
-def in_threads(
-    work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
-) -> Iterator[OutputT]:
-    """Map `work` over inputs in threads, in order; at most one output per thread waits."""
-    if n_threads <= 1:
-        yield from map(work, inputs)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        pending: deque[Future[OutputT]] = deque()
-        for each in inputs:
-            pending.append(pool.submit(work, each))
-            if len(pending) > n_threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-
-
-def merge_runs(runs: Sequence[Run], minimum: int, most: int) -> tuple[Ngrams, int]:
-    """The n-grams of runs of one direction that occur `minimum` times, and are not too many.
+def merge_runs(runs: Sequence[Run], minimum: int, most: int) -> MostFrequent:
+    """Merge runs of one direction.
 
     runs: all of a text; or all of what begins with the same two characters, as n-grams that differ
     in these have nothing to do with each other.
-    Returns as `most_frequent`: n-grams, their frequencies and varieties.
     """
     merger = RunMerger(runs, minimum)
-    parts: list[Ngrams] = []
-    n_kept = 0
+    found = MostFrequent(minimum, most)
     while len((part := merger.next(_PORTION))[0]):
-        parts.append(part)
-        n_kept += len(part[0])
-        if n_kept > 2 * most:
-            kept, minimum = most_frequent(parts, minimum, most)
-            merger.raise_minimum(minimum)
-            parts, n_kept = [kept], len(kept[0])
-    return most_frequent(parts, minimum, most)
+        found.add(part)
+        merger.raise_minimum(found.minimum)
+    return found
 
 
-def most_frequent(parts: Iterable[Ngrams], minimum: int, most: int) -> tuple[Ngrams, int]:
+class MostFrequent:
     """The n-grams that occur `minimum` times; of more than `most`, those that occur more often.
 
-    parts: of different n-grams each, whole down to the minimum.
-    Returns the n-grams, and the number that is needed to be among them, at least `minimum`: if
-    parts of the n-grams have numbers of their own, the highest one is the minimum of them all.
+    minimum: so often an n-gram has to occur to be among them; it rises if there are too many.
     """
-    empty = (np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
-    ngrams, frequencies, varieties = map(np.concatenate, zip(empty, *parts, strict=True))
-    kept = frequencies >= minimum
-    if (n_kept := int(np.count_nonzero(kept))) > most:
-        # The first one that is too much, from the highest down.
-        place = len(ngrams) - most - 1
-        minimum = int(np.partition(frequencies, place)[place]) + 1
-        kept = frequencies >= minimum
-        n_kept = 0
-    if n_kept < len(ngrams):
-        ngrams, frequencies, varieties = ngrams[kept], frequencies[kept], varieties[kept]
-    return (ngrams, frequencies, varieties), minimum
+
+    def __init__(self, minimum: int, most: int) -> None:
+        self.minimum = minimum
+        self._most = most
+        self._parts: list[Ngrams] = []
+        self._n = 0
+
+    def add(self, part: Ngrams, minimum: int = 0) -> None:
+        """Add n-grams that are in no other part. minimum: down to which the part is whole."""
+        self.minimum = max(self.minimum, minimum)
+        self._parts.append(part)
+        self._n += len(part[0])
+        if self._n > 2 * self._most:
+            self._drop_others()
+
+    def _drop_others(self) -> None:
+        """Drop the n-grams that are not among them."""
+        empty = (np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
+        ngrams, frequencies, varieties = map(np.concatenate, zip(empty, *self._parts, strict=True))
+        if np.count_nonzero(frequencies >= self.minimum) > self._most:
+            # The first one that is too much, from the highest down.
+            place = len(ngrams) - self._most - 1
+            self.minimum = int(np.partition(frequencies, place)[place]) + 1
+        kept = frequencies >= self.minimum
+        self._parts = [(ngrams[kept], frequencies[kept], varieties[kept])]
+        self._n = int(np.count_nonzero(kept))
+
+    def ngrams(self) -> Ngrams:
+        """The n-grams, their frequencies and their varieties."""
+        self._drop_others()
+        return self._parts[0]
 
 
 def _ordered(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -297,3 +286,60 @@ def _turned(ngrams: NDArray[np.uint64]) -> NDArray[np.uint64]:
     for _ in range(2):
         turned = np.where(turned >> np.uint64(48) == 0, turned << np.uint64(16), turned)
     return turned
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def write_ngrams(
+    path: StrPath, totals: NgramTotals, view: NDArray[np.uint32], seen: dict[str, Any]
+) -> None:
+    """Write a file of counts, a model file of the task `ngrams`, whole or not at all.
+
+    view: the normalized code points (`CharacterAtoms.normalization`). seen: the settings that
+    it follows from, `half_width` and `script`, for errors.
+    """
+    header = {"task": TASK, "state": "trained", "view": zlib.crc32(view.tobytes()), "seen": seen}
+    write_model(path, header, asdict(totals))
+
+
+def read_ngrams(path: StrPath, view: NDArray[np.uint32]) -> NgramTotals:
+    """The counts of a file.
+
+    view: as which characters others look to the model that needs them.
+    Raises ValueError, naming the file, if it is damaged or none of counts, or characters looked
+    otherwise when they were counted; OSError if it cannot be read.
+    """
+    header, arrays = read_model(path)
+    if header.get("task") != TASK:
+        raise ValueError(f"{path}: not a file of n-gram counts; make one with 'count-ngrams'")
+    if field(header, "view", int) != zlib.crc32(view.tobytes()):
+        seen = ", ".join(f"{name} = {value}" for name, value in field(header, "seen", dict).items())
+        raise ValueError(
+            f"{path}: the n-grams were counted with {seen:.200}, unlike the settings of this "
+            "model; count the text again with the model's settings"
+        )
+    if set(arrays) != {each.name for each in fields(NgramTotals)}:
+        raise ValueError(f"{path}: unexpected arrays; count the text again")
+    totals = NgramTotals(**arrays)
+    numbers = (totals.frequencies, totals.left, totals.right)
+    if (
+        totals.ngrams.dtype != np.uint64
+        or any(each.dtype != np.int64 or each.shape != totals.ngrams.shape for each in numbers)
+        or totals.characters.dtype != np.int64
+        or totals.characters.shape != (_N_CODES,)
+        or totals.ngrams.ndim != 1
+        or (totals.ngrams[1:] <= totals.ngrams[:-1]).any()
+        or any((each < 1).any() for each in numbers)
+        or (totals.characters < 0).any()
+        or not _characters_counted(totals)
+    ):
+        raise ValueError(f"{path}: counts out of range; count the text again")
+    return totals
+
+
+def _characters_counted(totals: NgramTotals) -> bool:
+    """True if the characters of all bigrams were counted: information divides by their numbers."""
+    pairs = totals.ngrams[totals.ngrams & np.uint64(0xFFFFFFFF) == 0]
+    codes = np.concatenate((pairs >> np.uint64(48), pairs >> np.uint64(32) & np.uint64(0xFFFF)))
+    return bool((totals.characters[codes] > 0).all())
