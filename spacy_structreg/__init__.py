@@ -14,21 +14,21 @@ from spacy_structreg.about import __version__
 
 _MODELS: Final = {
     "CRF": "models.labeling.crf",
-    "CharacterJointTagger": "models.joint.character_joint_tagger",
-    "CharacterSegmenter": "models.segmentation.character_segmenter",
-    "ConstituencyParser": "models.constituents.constituency_parser",
-    "DependencyParser": "models.dependencies.dependency_parser",
-    "FeatureLabeler": "models.labeling.feature_labeler",
+    "CharacterJointTagger": "models.joint.joint_taggers",
+    "CharacterSegmenter": "models.segmentation",
+    "ConstituencyParser": "models.constituents",
+    "DependencyParser": "models.dependencies",
+    "FeatureLabeler": "models.labeling.labelers",
     "GuidedJointParser": "models.joint.guided_joint_parser",
     "GuidedJointTagger": "models.guided",
     "GuidedSegmenter": "models.guided",
     "JointReranker": "models.joint.joint_reranker",
-    "SequenceLabeler": "models.labeling.sequence_labeler",
+    "SequenceLabeler": "models.labeling.labelers",
     "Tagger": "models.tagging",
-    "TextClassifier": "models.classification.text_classifier",
+    "TextClassifier": "models.classification",
     "WordJointParser": "models.joint.word_joint_parser",
-    "WordJointTagger": "models.joint.word_joint_tagger",
-    "WordSegmenter": "models.segmentation.word_segmenter",
+    "WordJointTagger": "models.joint.joint_taggers",
+    "WordSegmenter": "models.segmentation",
 }
 
 __all__ = ["__version__", "load_ipython_extension", "unload_ipython_extension"]

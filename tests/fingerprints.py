@@ -20,18 +20,15 @@ from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.classification.text_classifier import TextClassifier
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.classification import TextClassifier
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.joint_reranker import JointReranker
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.labeling.crf import CRF
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.labeling.labelers import FeatureLabeler, SequenceLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 TREEBANK: Final = Path(__file__).parents[1] / "treebank"

@@ -21,7 +21,7 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, Constitue
 from spacy_structreg.corpora.trees import Tree
 
 if TYPE_CHECKING:
-    from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+    from spacy_structreg.models.constituents import ConstituencyParser
 
 __all__ = ["SYSTEMS", "TaggedWords"]
 
@@ -34,7 +34,7 @@ class Ours(OurEstimator[TaggedWords, ConstituencySentence]):
     figure = "F"
 
     def estimator(self) -> type[ConstituencyParser]:
-        from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+        from spacy_structreg.models.constituents import ConstituencyParser
 
         return ConstituencyParser
 

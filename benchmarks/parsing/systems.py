@@ -20,7 +20,7 @@ from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
 
 if TYPE_CHECKING:
-    from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+    from spacy_structreg.models.dependencies import DependencyParser
 
 __all__ = ["SYSTEMS", "TaggedWords"]
 
@@ -33,7 +33,7 @@ class Ours(OurEstimator[TaggedWords, Parse]):
     figure = "LAS"
 
     def estimator(self) -> type[DependencyParser]:
-        from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+        from spacy_structreg.models.dependencies import DependencyParser
 
         return DependencyParser
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy.training import Example
 
     from spacy_structreg.learn.learning_settings import AnyLearning
-    from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
 __all__ = ["CRFSUITE", "SYSTEMS"]
 
@@ -79,7 +79,7 @@ class Ours(_Labeler):
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[Tokens, list[str]]:
-        from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+        from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
         labeler = SequenceLabeler.load(model)
         return Predictor(labeler.predict, labeler.predict_batch)
@@ -230,7 +230,7 @@ class SpacyNer(_Labeler):
 
 def labeler_of(choices: Choices, learning: AnyLearning | None = None) -> SequenceLabeler:
     """Our labeler; what nobody chose is by default."""
-    from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
     labeler = SequenceLabeler(templates=choices.templates, columns=choices.seen, learning=learning)
     if choices.epochs is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import ExampleSchema, GoldT
+from spacy_structreg.models.gold import ExampleSchema, GoldT
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.stored_model import StoredModel

@@ -21,7 +21,7 @@ from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.models.base_model import BaseModel, FitOptions
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import GoldT
+from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from spacy_structreg.learn.setting_fields import Settings, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.tagged_schema import TAGGED
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.gold import SEGMENTED, TAGGED
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.model_ensemble import (
     CharactersT,
     ModelEnsemble,
@@ -26,9 +25,7 @@ from spacy_structreg.models.model_ensemble import (
     part,
 )
 from spacy_structreg.models.raw_text import JointPredictor, SegmentPredictor
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.segmented_schema import SEGMENTED
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.segmentation.guide import EDGES
 from spacy_structreg.tasks.segmentation.words import WordDecoder

@@ -20,10 +20,10 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import FitOptions
-from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT
+from spacy_structreg.models.gold import GoldT
+from spacy_structreg.models.model_spec import ChainSpec
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain

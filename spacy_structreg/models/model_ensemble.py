@@ -22,7 +22,7 @@ from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT, TextEstimator
-from spacy_structreg.models.segmentation.character_segmenter import DEFAULT_LEARNING_OF_MANY
+from spacy_structreg.models.segmentation import DEFAULT_LEARNING_OF_MANY
 from spacy_structreg.models.stored_model import StoredModel, nested, unnested
 
 if TYPE_CHECKING:

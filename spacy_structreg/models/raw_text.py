@@ -44,12 +44,17 @@ from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
-from spacy_structreg.models.joint.tagged_schema import TAGGED
+from spacy_structreg.models.gold import (
+    SEGMENTED,
+    TAGGED,
+    GoldT,
+    SegmentedGold,
+    TaggedGold,
+    TextSchema,
+)
 from spacy_structreg.models.knowledge import has_statistics, recounted
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
-from spacy_structreg.models.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.tasks.segmentation.given_spans import (
     BEGINS,
     CONTINUES,

@@ -29,9 +29,8 @@ from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
 from spacy_structreg.models.explanation import Explanation
-from spacy_structreg.models.joint.tagged_schema import TAGGED, known_pairs, tags_of
+from spacy_structreg.models.gold import TAGGED, TaggedGold, TaggedWords, Words, known_pairs, tags_of
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.parallel import run_tasks
 from spacy_structreg.models.progress import progress_bar

@@ -15,7 +15,7 @@ from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT, Words
+from spacy_structreg.models.gold import GoldT, Words
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.reports import ScoresT

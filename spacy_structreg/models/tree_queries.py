@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from spacy_structreg.corpora.dependencies import ROOT, Parse, is_projective
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.example_schema import Words, check_names
+from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
 
 TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]

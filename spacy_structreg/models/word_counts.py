@@ -8,7 +8,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any, Final
 
 from spacy_structreg.learn.model_file import field
-from spacy_structreg.models.example_schema import ExampleSchema, GoldT
+from spacy_structreg.models.gold import ExampleSchema, GoldT
 
 _HAN: Final = re.compile(
     "[〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af]+"

@@ -484,7 +484,7 @@ def _brackets(pairs: list[tuple[str, str]], constituents: Iterable[HeadedBracket
 
 def constituency_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a constituency parser."""
-    from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+    from spacy_structreg.models.constituents import ConstituencyParser
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     return tag_reading_parts(

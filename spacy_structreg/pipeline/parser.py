@@ -135,7 +135,7 @@ class StructregParser(TreePipe):
 
         A root that the model has no name for is called ``ROOT``, as spaCy's are.
         """
-        from spacy_structreg.models.dependencies.dependency_parser import UNLABELED
+        from spacy_structreg.models.dependencies import UNLABELED
 
         if not len(doc):
             return
@@ -310,7 +310,7 @@ def _without_tags(sentences: Iterable[Sentence]) -> list[Sentence]:
 
 def parser_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a dependency parser."""
-    from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+    from spacy_structreg.models.dependencies import DependencyParser
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     return tag_reading_parts(

@@ -576,7 +576,7 @@ ABOUT_SCORES: Final = "F of entities or spans"
 
 def entity_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a pipe that finds entities."""
-    from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.models.labeling.labelers import SequenceLabeler
     from spacy_structreg.pipeline.setting_texts import component_parts
 
     templates = "ner" if request.is_alphabetic else "characters"
@@ -598,7 +598,7 @@ def entity_parts(request: ConfigRequest) -> ConfigParts:
 
 def chunk_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a pipe that finds spans of tagged words."""
-    from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+    from spacy_structreg.models.labeling.labelers import SequenceLabeler
     from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 
     parts = tag_reading_parts(

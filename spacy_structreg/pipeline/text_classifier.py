@@ -158,7 +158,7 @@ def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> Scores:
 
 def classifier_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a classifier of texts."""
-    from spacy_structreg.models.classification.text_classifier import TextClassifier
+    from spacy_structreg.models.classification import TextClassifier
     from spacy_structreg.pipeline.setting_texts import component_parts
 
     return component_parts(

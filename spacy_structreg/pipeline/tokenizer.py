@@ -26,7 +26,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
-from spacy_structreg.models.joint.tagged_schema import TAGGED
+from spacy_structreg.models.gold import TAGGED
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.raw_text import RawTextPredictor, TextAnalysis
 from spacy_structreg.models.tree_queries import heads_of_all
@@ -443,7 +443,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     def _completed(self, doc: Doc) -> Doc:
         """A gold Doc, or another one with what is not known of it as the model finds it."""
 
-        from spacy_structreg.models.joint.parsed_schema import PARSED
+        from spacy_structreg.models.joint.word_joint_parser import PARSED
 
         words, unknown = visible_tokens(doc), unknown_stretches(doc)
         is_parsed = self.model.SCHEMA is PARSED
@@ -478,7 +478,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         trees.
         """
 
-        from spacy_structreg.models.joint.parsed_schema import PARSED
+        from spacy_structreg.models.joint.word_joint_parser import PARSED
 
         if self.model.SCHEMA is PARSED:
             model: Any = self.model

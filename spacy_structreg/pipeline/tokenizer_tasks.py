@@ -122,8 +122,8 @@ def tokenizer_parts(
 
 def segmenter_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a segmenter, which learns tags if there are any."""
-    from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-    from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+    from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
+    from spacy_structreg.models.segmentation import CharacterSegmenter
 
     facts = request.facts
     has_tags = facts is not None and facts.all_tagged
@@ -205,7 +205,7 @@ name = {name}
 
 def joint_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a tokenizer that tags its words. Raises as `with_tag_map`."""
-    from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+    from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 
     parts = tokenizer_parts(
         CharacterJointTagger,

@@ -14,7 +14,7 @@ from benchmarks.compare import run as compare
 from benchmarks.compare.trees import ROOT, built_tree, commit_of
 from benchmarks.serving.run import of_pipeline
 from spacy_structreg.corpora.formats.segmented import write_segmented
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 SETUP = """
 from Cython.Build import cythonize

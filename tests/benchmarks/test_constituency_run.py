@@ -17,7 +17,7 @@ from benchmarks.constituency.task import CONSTITUENCY
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.metrics.constituents import score_brackets
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 PARTS = {part: TREEBANK / f"{part}/general.bracket" for part in ("train", "dev", "test")}

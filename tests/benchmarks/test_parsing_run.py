@@ -18,7 +18,7 @@ from benchmarks.parsing.task import PARSING, jackknifed, retagged
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 
 KNOWN = ("海鸥", "渔船", "灯塔", "码头"), ("飞过", "望着", "离开", "照亮")
 UNKNOWN = ("雪山", "猎人", "松鼠", "小屋"), ("越过", "追赶", "害怕", "看见")

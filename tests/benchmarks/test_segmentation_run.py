@@ -18,7 +18,7 @@ from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours
 from benchmarks.segmentation.task import SEGMENTATION
 from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 WORDS = [
     *("海", "边", "渔船", "灯塔", "潮水", "渐渐", "退", "了", "孩子", "们", "捡", "贝壳"),

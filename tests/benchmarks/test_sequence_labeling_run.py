@@ -17,7 +17,7 @@ from benchmarks.sequence_labeling.systems import CRFSUITE, CrfsuiteLbfgs, SpacyN
 from benchmarks.sequence_labeling.task import LABELING, Labeling, seconds_to
 from spacy_structreg.corpora.formats.columns import write_columns
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
 # Ships are one or two words, the second of which stands in no ship alone; ports are one.
 SHIPS = [["Esmeralda"], ["Black", "Gull"], ["Old", "Heron"], ["Windward"]]

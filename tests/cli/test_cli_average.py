@@ -15,7 +15,7 @@ from click.testing import Result
 from spacy_structreg.cli.average import average
 from spacy_structreg.corpora import folders
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Fails = Callable[..., str]

@@ -23,7 +23,7 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.metrics.constituents import CONVENTIONS
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
 from spacy_structreg.pipeline.constituency import CONSTITUENTS
 from spacy_structreg.pipeline.constituency_documents import read_phrases, write_phrases
 from spacy_structreg.pipeline.gold_docs import read_sentences

@@ -12,7 +12,7 @@ pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
 from spacy_structreg.cli.app import structreg_app
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.tasks.knowledge.ngrams import count_ngrams, read_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms

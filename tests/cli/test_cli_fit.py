@@ -25,8 +25,7 @@ from spacy_structreg.cli.training import load_training, paths_of
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.folders import locked
 from spacy_structreg.models.reports import EpochReport
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 
 EPOCHS = 4
 

@@ -14,7 +14,7 @@ from click.testing import Result
 from spacy.util import load_config_from_str, load_model_from_config
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.models.segmentation.character_segmenter import DEFAULT_LEARNING
+from spacy_structreg.models.segmentation import DEFAULT_LEARNING
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]

@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.metrics.labeling import score_spans
-from spacy_structreg.models.labeling.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
+from spacy_structreg.models.labeling.labelers import DEFAULT_LEARNING, SequenceLabeler
 from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.labeling_documents import spans_of_doc
 

@@ -21,7 +21,7 @@ from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
 Invoke = Callable[..., Result]

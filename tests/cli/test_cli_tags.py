@@ -20,7 +20,7 @@ from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 

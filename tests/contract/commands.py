@@ -15,7 +15,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from spacy_structreg.cli.app import structreg_app
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 SENTENCES = [
     ["小", "王", "昨天", "在", "图书馆", "看", "书", "。"],

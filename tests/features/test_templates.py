@@ -25,7 +25,7 @@ from spacy_structreg.features.templates import (
     parse_template,
     parse_templates,
 )
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenterSettings
+from spacy_structreg.models.segmentation import CharacterSegmenterSettings
 
 KNOWN = ("c", "type")
 

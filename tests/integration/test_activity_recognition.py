@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_projects import PROJECTS, copy_of, run_project
 
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 SCRIPTS = PROJECTS / "activity_recognition/scripts"
 MODULES = ("sensors", "recognize")

@@ -11,9 +11,9 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import Study, finished, project
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.classification.text_classifier import TextClassifier
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.classification import TextClassifier
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

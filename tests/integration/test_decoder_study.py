@@ -27,15 +27,13 @@ from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.joint import score_joint
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.joint.parsed_analyses import ParsedAnalysis, expected_arcs
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 # Fixtures of every study.

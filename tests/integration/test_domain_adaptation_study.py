@@ -10,7 +10,7 @@ import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import Study, finished, project
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

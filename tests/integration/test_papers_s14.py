@@ -15,8 +15,8 @@ from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 LABELS = "components.sequence_labeler.model.learning"
 GRID = f"""

@@ -18,8 +18,8 @@ from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.models.classification.text_classifier import TextClassifier
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.classification import TextClassifier
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
 # A fixture.
 __all__ = ["project"]

@@ -13,7 +13,7 @@ from study_contract import (
 )
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]

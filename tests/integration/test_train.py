@@ -13,7 +13,7 @@ from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

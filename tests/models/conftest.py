@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 
 @pytest.fixture(scope="session")

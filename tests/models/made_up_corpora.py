@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 # Words that share characters, so that boundaries have to be learned and some stay wrong.
 _TEXT = (

@@ -13,9 +13,8 @@ import pytest
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.tasks.knowledge.ngrams import count_ngrams
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 

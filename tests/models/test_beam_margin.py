@@ -11,12 +11,11 @@ import pytest
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 
 TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
 

@@ -15,11 +15,10 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import SYSTEMS, DependencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import SYSTEMS, DependencyParser
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.tasks import tagging
 from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder

@@ -13,8 +13,8 @@ from made_up_corpora import sentences as segmented
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import (
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
+from spacy_structreg.models.segmentation import (
     DEFAULT_LEARNING,
     DEFAULT_LEARNING_OF_MANY,
 )

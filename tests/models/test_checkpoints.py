@@ -18,11 +18,10 @@ from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import model_bytes, parse_model
 from spacy_structreg.models.checkpoints import Checkpoint
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.joint.joint_taggers import WordJointTagger
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.reports import EpochReport
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)
 PAIRS = tuple([[(word, str(len(word))) for word in line] for line in part] for part in WORDS)

@@ -25,7 +25,7 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, Constitue
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.constituents import score_brackets
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
 
 PLAIN = Learning()
 TREES = """

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.models.constituents.constituent_queries import (
+from spacy_structreg.models.constituents import (
     ConstituentQuery,
     visible_constituents,
 )

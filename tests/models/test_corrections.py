@@ -14,13 +14,11 @@ from made_up_corpora import sentences, text_of
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 TRAIN = sentences(60, seed=5)

@@ -19,14 +19,13 @@ from looped import looped
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import model_bytes, parse_model
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.joint.joint_reranker import JointReranker
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import WordJointTagger
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.stored_model import StoredModel
 from spacy_structreg.models.tagging import Tagger
 

@@ -15,7 +15,7 @@ from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.models.labeling.crf import CRF
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 
 def features(sentence: list[tuple[str, ...]]) -> list[dict[str, object]]:

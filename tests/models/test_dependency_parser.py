@@ -24,7 +24,7 @@ from spacy_structreg.learn import learning_settings as learn_settings
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import State, parse_model
 from spacy_structreg.metrics.dependencies import score_parses
-from spacy_structreg.models.dependencies.dependency_parser import (
+from spacy_structreg.models.dependencies import (
     SYSTEMS,
     UNLABELED,
     DependencyParser,

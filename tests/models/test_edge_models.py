@@ -14,11 +14,10 @@ from made_up_corpora import sentences
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.joint_reranker import JointReranker
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 TRAIN = sentences(60, seed=21)
 TEXTS = ["".join(words) for words in sentences(20, seed=22)]

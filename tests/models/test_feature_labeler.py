@@ -16,7 +16,7 @@ from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.metrics.labeling import LABEL_FIGURES, SPAN_FIGURES
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 Item = dict[str, float]
 Sequences = list[list[tuple[Item, str]]]

@@ -9,7 +9,7 @@ import pytest
 
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.learning_settings import LogLinear, Optimizer
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 TREEBANK = Path(__file__).parents[2] / "treebank"
 REGISTERS = ("general", "news", "everyday", "novels", "science")

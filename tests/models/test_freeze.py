@@ -12,9 +12,9 @@ import pytest
 
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.dependencies import DependencyParser
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 TREES = list(

@@ -10,12 +10,11 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, Constitue
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.models.classification.classified_schema import CLASSIFIED
-from spacy_structreg.models.constituents.constituent_schema import CONSTITUENTS
-from spacy_structreg.models.dependencies.dependency_schema import DEPENDENCIES
-from spacy_structreg.models.joint.tagged_schema import TAGGED
-from spacy_structreg.models.labeling.labeled_schema import LABELED
-from spacy_structreg.models.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.models.classification import CLASSIFIED
+from spacy_structreg.models.constituents import CONSTITUENTS
+from spacy_structreg.models.dependencies import DEPENDENCIES
+from spacy_structreg.models.gold import SEGMENTED, TAGGED
+from spacy_structreg.models.labeling.labelers import LABELED
 
 WORDS = st.text("好ab 。！”\n\u3000", max_size=4)
 PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=12)

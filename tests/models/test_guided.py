@@ -21,10 +21,8 @@ from made_up_corpora import arrays_of, f_score, sentences, text_of
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import model_bytes, parse_model
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()

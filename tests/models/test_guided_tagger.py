@@ -9,7 +9,7 @@ import pytest
 
 from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 TAGGED = [

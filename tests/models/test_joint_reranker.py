@@ -7,9 +7,8 @@ import random
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.joint_reranker import JointReranker
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 Tagged = list[tuple[str, str]]

@@ -8,12 +8,10 @@ import pytest
 from made_up_corpora import f_score, sentences
 
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 TRAIN, DEV = sentences(150, seed=1), sentences(60, seed=2)

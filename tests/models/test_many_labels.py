@@ -12,11 +12,10 @@ from crafted import tampered
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.tagging import Tagger
 
 

@@ -10,7 +10,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.pipeline.segmenter import Segmenter, create_segmenter
 
 

@@ -10,10 +10,8 @@ from made_up_corpora import sentences
 
 from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 SETTINGS = {"epochs": 3, "seed": 1}

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 BARS = """
 import sys, warnings
 warnings.simplefilter("error")
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.models.progress import progress_bar, shows_bars
 CharacterSegmenter(seed=1, epochs=2).fit([["我", "们"], ["你", "们"]], progress=True)
 print(shows_bars(), [*progress_bar("ab", "count")])

@@ -11,7 +11,7 @@ import pytest
 from made_up_corpora import f_score
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 SEEDS = (1, 2, 3)

@@ -18,7 +18,7 @@ from crafted import (
 )
 from looped import looped
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 TEXT = "今天天气很好，学生在图书馆看书。大学生活！"
 
@@ -66,7 +66,7 @@ class TestMapped:
             pytest.skip("no mapped file can be written to")
         code = f"""
 import os, pathlib
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 path = pathlib.Path({str(path)!r})
 segmenter = CharacterSegmenter.load(path{arguments})
 before = segmenter.predict({TEXT!r})
@@ -155,7 +155,7 @@ def refusals(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) 
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from pathlib import Path\n"
-        "from spacy_structreg.models.segmentation.character_segmenter "
+        "from spacy_structreg.models.segmentation "
         "import CharacterSegmenter\n"
         f"for path in Path({str(folder)!r}).iterdir():\n"
         "    try:\n"

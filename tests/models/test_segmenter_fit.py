@@ -15,7 +15,7 @@ from made_up_corpora import arrays_of, f_score
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import (
+from spacy_structreg.models.segmentation import (
     CharacterSegmenter,
     EpochReport,
 )
@@ -29,7 +29,7 @@ class TestRepeatability:
     def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
         program = (
             "import hashlib, made_up_corpora\n"
-            "from spacy_structreg.models.segmentation.character_segmenter "
+            "from spacy_structreg.models.segmentation "
             "import CharacterSegmenter\n"
             "train = made_up_corpora.sentences(150, seed=1)\n"
             "model = CharacterSegmenter(epochs=3).fit(train).to_bytes()\n"

@@ -13,7 +13,7 @@ from made_up_corpora import arrays_of
 from spacy.util import load_config_from_str
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.segmentation.character_segmenter import (
+from spacy_structreg.models.segmentation import (
     DEFAULT_LEARNING,
     DEFAULT_LEARNING_OF_MANY,
     CharacterSegmenter,

@@ -15,7 +15,7 @@ from looped import looped
 from made_up_corpora import sentences, squeeze
 
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 SPAWN = multiprocessing.get_context("spawn")

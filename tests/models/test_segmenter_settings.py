@@ -11,7 +11,7 @@ from made_up_corpora import arrays_of
 
 from spacy_structreg.features.segmentation import ZHANG_2014
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 

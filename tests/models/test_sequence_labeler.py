@@ -26,7 +26,7 @@ from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 from spacy_structreg.metrics.labeling import LABEL_FIGURES, SPAN_FIGURES, score_spans
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
 TRAIN, DEV = named_sentences(60, seed=1), named_sentences(40, seed=2)
 TEMPLATES = (

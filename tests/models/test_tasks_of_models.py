@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.models.stored_model import nested, unnested
 
 

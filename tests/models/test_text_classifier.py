@@ -14,7 +14,7 @@ from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.classification.text_classifier import TextClassifier
+from spacy_structreg.models.classification import TextClassifier
 
 Texts = list[tuple[list[str], str]]
 _TOPICS = {

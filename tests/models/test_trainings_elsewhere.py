@@ -17,13 +17,12 @@ from made_up_corpora import sentences
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.reports import EpochReport
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)

@@ -20,10 +20,8 @@ from tasks.test_text_decoder import spans_in
 from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 TAGGED: Final = [

@@ -10,9 +10,9 @@ import pytest
 from test_scripts_of_models import chain, labeled, of_tagged, of_words, outcome, phrase, tagged
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.tagging import Tagger
 
 MODELS: list[tuple[Any, Any, Any, dict[str, Any]]] = [

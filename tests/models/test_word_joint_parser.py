@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Sentence, single_trees
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedJointTagger
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.guided_joint_parser import ARC_WEIGHTS, GuidedJointParser
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.joint.parsed_analyses import (
     AnalysisParser,
     AnalysisWeights,
@@ -30,7 +30,6 @@ from spacy_structreg.models.joint.parsed_analyses import (
     probabilities,
 )
 from spacy_structreg.models.joint.word_joint_parser import WordJointParser
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.models.model_ensemble import WEIGHTS
 from spacy_structreg.models.tagging import Tagger, with_found_tags
 

@@ -18,7 +18,7 @@ from made_up_corpora import sentences
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.joint.word_joint_tagger import WordJointSpec, WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import WordJointSpec, WordJointTagger
 
 Tagged = list[tuple[str, str]]
 NO_PRUNING: dict[str, Any] = {"lengths": False, "dictionary": False, "least_begun": None}

@@ -10,8 +10,7 @@ from made_up_corpora import arrays_of, sentences, text_of
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 
 PLAIN = Learning()
 TRAIN = sentences(80, seed=11)

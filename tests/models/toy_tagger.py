@@ -17,8 +17,7 @@ from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import TaggedWords
-from spacy_structreg.models.joint.tagged_schema import TAGGED
+from spacy_structreg.models.gold import TAGGED, TaggedWords
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import PerceptronSettings
 

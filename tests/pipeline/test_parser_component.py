@@ -18,7 +18,7 @@ from thinc.api import Linear
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.parser import StructregParser, score_parsing
 

@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
 MODEL = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}

@@ -18,7 +18,7 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 from spacy_structreg.pipeline.tokenizer_trainer import FACTORY
 
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.models.knowledge import contents_of, restored_guide, restored_sources
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.stored_model import nested
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 

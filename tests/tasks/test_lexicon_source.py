@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.word_lists import ListedWord
 from spacy_structreg.features.knowledge import LEXICON_ATOMS
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.knowledge import contents_of, restored_sources
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource

@@ -17,11 +17,9 @@ from looped import looped
 from tasks.test_lexicon_source import LIST, TAGGED, TEXTS, WORDS, Entries, known, listed, twin
 
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.joint_reranker import JointReranker
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords, WordEntry

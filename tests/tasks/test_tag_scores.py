@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.tasks.segmentation.text import TextDecoder
 
 GOLD = [

@@ -15,10 +15,8 @@ from looped import looped
 from twins import is_maximal
 
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords
 
 TAGGED = [

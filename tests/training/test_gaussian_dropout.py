@@ -13,11 +13,10 @@ from log_linear_twin import chain_features
 from scipy.integrate import quad
 
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.models.classification.text_classifier import TextClassifier
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.classification import TextClassifier
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.models.labeling.crf import CRF
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler, SequenceLabeler
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.training.log_linear import LogLinearTrainer
 

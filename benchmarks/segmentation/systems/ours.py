@@ -32,7 +32,7 @@ class Ours(Segmenter):
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         from spacy_structreg.corpora.formats.segmented import read_segmented
-        from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+        from spacy_structreg.models.segmentation import CharacterSegmenter
 
         began = cpu_seconds()
         segmenter = CharacterSegmenter(**self.known)
@@ -47,7 +47,7 @@ class Ours(Segmenter):
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
-        from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+        from spacy_structreg.models.segmentation import CharacterSegmenter
 
         segmenter = CharacterSegmenter.load(model)
         return Predictor(segmenter.predict, segmenter.predict_batch)

@@ -36,7 +36,7 @@ from sensors import (
 
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 Labeled: TypeAlias = list[tuple[dict[str, float], str]]
 Floats: TypeAlias = NDArray[np.float64]

@@ -19,9 +19,9 @@ from studies.grids import canonical as canonical_line
 from studies.results import ResultFile
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
-from spacy_structreg.models.classification.text_classifier import TextClassifier
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.classification import TextClassifier
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Setting: TypeAlias = "dict[str, Any]"
 

@@ -15,8 +15,8 @@ from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.constituents.constituent_schema import CONSTITUENTS
-from spacy_structreg.models.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.models.constituents import CONSTITUENTS
+from spacy_structreg.models.dependencies import DEPENDENCIES
 from spacy_structreg.models.tagging import with_found_tags
 
 GOLD = ("trees", "constituents", "tags")

@@ -13,15 +13,15 @@ from expected_trees import expected_tree
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.constituents.constituency_parser import ConstituencyParser
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import (
     GuidedJointTagger,
     GuidedSegmenter,
 )
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.models.joint.guided_joint_parser import GuidedJointParser
 from spacy_structreg.models.joint.joint_reranker import JointReranker
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.joint.parsed_analyses import (
     AnalysisParser,
     expected_arcs,
@@ -29,10 +29,8 @@ from spacy_structreg.models.joint.parsed_analyses import (
     probabilities,
 )
 from spacy_structreg.models.joint.word_joint_parser import WordJointParser
-from spacy_structreg.models.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.models.raw_text import TaggedPredictor
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
-from spacy_structreg.models.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 ROLES: Final = ("characters", "words", "tagger", "parser", "backward", "joint")

@@ -24,7 +24,7 @@ from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.labeling import labels_of
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
 BATCH = 64
 EPOCHS = 8

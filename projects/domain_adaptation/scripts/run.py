@@ -21,7 +21,7 @@ from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.metrics.segmentation import score_segmentation
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 MODELS: Final = Path("training")
 """Models that several runs need are kept here, so that each is trained once."""

@@ -24,7 +24,7 @@ from thinc.api import Config
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.metrics.figures import Counts
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 SCRIPTS: Final = Path(__file__).resolve().parents[2] / "activity_recognition/scripts"
 sys.path.append(str(SCRIPTS))

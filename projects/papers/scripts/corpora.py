@@ -30,7 +30,7 @@ from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articl
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
 from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.models.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")

@@ -17,7 +17,7 @@ from studies.results import ResultFile
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_average import MEANS
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Setting: TypeAlias = "dict[str, Any]"
 

@@ -11,7 +11,7 @@ from corpora import Corpus
 from grid import Grid, Key, Results, Unit, segmenter
 
 from spacy_structreg.learn.model_average import MEANS
-from spacy_structreg.models.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 
 def scored(model: CharacterSegmenter, corpus: Corpus, seconds: float) -> dict[str, float]:

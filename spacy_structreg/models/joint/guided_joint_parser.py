@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Final
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence, single_trees
 from spacy_structreg.learn.setting_fields import Settings, check_float, from_settings, setting
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import Guided, GuidedJointTagger, GuideSettings
-from spacy_structreg.models.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.models.joint.parsed_analyses import (
     AnalysisParser,
     AnalysisWeights,
     ArcGuide,
     fitted_weights,
 )
-from spacy_structreg.models.joint.parsed_schema import PARSED
-from spacy_structreg.models.joint.word_joint_parser import ParsingPredictor, WordJointParser
+from spacy_structreg.models.joint.word_joint_parser import PARSED, ParsingPredictor, WordJointParser
 from spacy_structreg.models.model_ensemble import (
     best_of,
     part,

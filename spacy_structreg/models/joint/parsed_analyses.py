@@ -24,7 +24,7 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.learn.threads import side_by_side
 from spacy_structreg.metrics.dependencies import TextParsingScorer
-from spacy_structreg.models.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.tagging import Tagger
 
 ANY_LABEL: Final = -1

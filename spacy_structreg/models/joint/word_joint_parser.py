@@ -6,11 +6,11 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import ROOT, projectivize
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.joint import WORD_TREE_TABLES
 from spacy_structreg.features.state_templates import parse_state_templates
@@ -23,9 +23,10 @@ from spacy_structreg.metrics.dependencies import TextParsingScorer
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.dependencies import DEPENDENCIES
+from spacy_structreg.models.gold import TextSchema, squeeze
+from spacy_structreg.models.joint.joint_taggers import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.models.joint.parsed_analyses import ArcGuide
-from spacy_structreg.models.joint.parsed_schema import PARSED
-from spacy_structreg.models.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
 from spacy_structreg.models.raw_text import (
     Limits,
@@ -35,6 +36,7 @@ from spacy_structreg.models.raw_text import (
     stream_texts,
 )
 from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
+from spacy_structreg.models.tree_queries import without_blanks
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
@@ -44,6 +46,39 @@ from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.text import checked_text
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords, compiled
 from spacy_structreg.tasks.segmentation.words import WordGuide
+
+
+class ParsedSchema(TextSchema[Sentence]):
+    """`Sentence`s as parts of texts; none is cut, as trees reach over all cuts."""
+
+    def checked(self, sentence: Any) -> Sentence:
+        return DEPENDENCIES.checked(sentence)
+
+    def layers(self, sentence: Sentence) -> tuple[list[str], ...]:
+        return DEPENDENCIES.layers(sentence)
+
+    def squeezed(self, sentence: Sentence) -> Sentence:
+        visible = without_blanks(sentence)
+        assert visible is not None
+        return replace(visible, words=tuple(map(squeeze, visible.words)))
+
+    def split(self, sentence: Sentence) -> Sequence[Sentence]:
+        return [sentence]
+
+    def with_words(self, sentence: Sentence, words: list[str]) -> Sentence:
+        return replace(sentence, words=tuple(words))
+
+    def examples(self, sentence: Sentence, *, split: bool) -> Sequence[Sentence]:
+        if without_blanks(sentence) is None:
+            return []
+        squeezed = self.squeezed(sentence)
+        if None in squeezed.heads:
+            return [squeezed]
+        return [replace(squeezed, heads=projectivize(squeezed.heads))]
+
+
+PARSED: Final = ParsedSchema()
+
 
 logger = logging.getLogger("spacy_structreg")
 

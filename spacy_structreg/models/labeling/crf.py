@@ -11,7 +11,7 @@ from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import Algorithm, AnyLearning, Learning, LogLinear
 from spacy_structreg.learn.setting_fields import check_choice, check_float, check_int
 from spacy_structreg.models.label_chain import SpanScheme
-from spacy_structreg.models.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.models.labeling.labelers import FeatureLabeler
 from spacy_structreg.models.reports import EpochReport
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -13,14 +13,40 @@ from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.metrics.classification import score_classification
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.models.classification.classified_schema import CLASSIFIED, ClassifiedWords
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.gold import ExampleSchema, Words, as_list, check_names
 from spacy_structreg.models.label_chain import ChainEstimator, SequenceDecoder, Split
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.classification import LONGEST_NGRAM, Values, WordBag
 
-__all__ = ["DEFAULT_LEARNING", "TextClassifier"]
+ClassifiedWords: TypeAlias = tuple[list[str], str]
+
+
+class ClassifiedSchema(ExampleSchema[ClassifiedWords]):
+    """Pairs of the words of a text and its category."""
+
+    def checked(self, sentence: Any) -> ClassifiedWords:
+        is_pair = isinstance(sentence, (tuple, list)) and len(sentence) == 2
+        words = as_list(sentence[0]) if is_pair else None
+        if (
+            words is None
+            or not all(isinstance(word, str) for word in words)
+            or not isinstance(sentence[1], str)
+        ):
+            raise ValueError(f"{sentence!r:.60} is not a pair of a list of words and a category")
+        category = sentence[1]
+        check_names([category])
+        if not category.strip():
+            raise ValueError(f"the text {words!r:.60} has no category")
+        return words, category
+
+    def layers(self, sentence: ClassifiedWords) -> tuple[list[str], ...]:
+        words, category = sentence
+        return list(words), [category] * len(words)
+
+
+CLASSIFIED: Final[ExampleSchema[ClassifiedWords]] = ClassifiedSchema()
+
 
 DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_level=0.7)
 """Default learning, chosen on sentences of UD English EWT by genre, where noise is worth

@@ -20,8 +20,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.dependencies.dependency_schema import DEPENDENCIES
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.gold import ExampleSchema, Words, check_names
 from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.models.tree_queries import (
     GivenArcs,
@@ -51,6 +50,33 @@ from spacy_structreg.tasks.derivations import Derivation
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
     from spacy_structreg.training.agenda import AgendaTrainer
+
+
+class DependencySchema(ExampleSchema[Sentence]):
+    """`Sentence`s with tags, heads and labels."""
+
+    def checked(self, sentence: Any) -> Sentence:
+        if not isinstance(sentence, Sentence):
+            raise ValueError(f"{sentence!r:.60} is not a Sentence")
+        for name in ("tags", "heads", "labels"):
+            if not getattr(sentence, name):
+                raise ValueError(
+                    f"the sentence {' '.join(sentence.words)[:40]!r} has no {name}; give one for "
+                    "each word"
+                )
+        check_names([*sentence.tags, *sentence.labels])
+        return sentence
+
+    def layers(self, sentence: Sentence) -> tuple[list[str], ...]:
+        return (
+            list(sentence.words),
+            list(sentence.tags),
+            ["" if head is None else str(head) for head in sentence.heads],
+            [label or "" for label in sentence.labels],
+        )
+
+
+DEPENDENCIES: Final[ExampleSchema[Sentence]] = DependencySchema()
 
 
 logger = logging.getLogger("spacy_structreg")

@@ -1,1 +1,0 @@
-"""Constituency parsers."""

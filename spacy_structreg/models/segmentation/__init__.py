@@ -1,1 +1,0 @@
-"""Segmenters: words from text."""
