@@ -654,11 +654,11 @@ def agenda_of(
     merge: bool = False,
     memo: bool = True,
     margin: float | None = None,
-    given: tuple[Sequence[int | None], Sequence[int | None]] | None = None,
+    given: Any = None,
 ) -> Agenda:
     """The agenda of a twin, its sentence loaded."""
     loaded = system.new(twin.templates, twin.n_labels)
-    loaded.load_words(twin.words, twin.tags, *(given or ()))
+    loaded.load_words(twin.words, twin.tags, given)
     return Agenda(StateScorer(loaded, twin.templates, tables, memo), width, merge, margin)
 
 

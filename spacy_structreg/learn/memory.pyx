@@ -8,4 +8,4 @@ cdef class BufferOwner:
         free_buffers(&self.buffers)
 
     def __reduce__(self):
-        raise TypeError("working memory cannot be pickled")
+        raise TypeError("working memory cannot be pickled; pickle the model instead")

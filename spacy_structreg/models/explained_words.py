@@ -182,8 +182,8 @@ def explained_tree(
     decoder: a `ParseDecoder` or `ConstituentDecoder`. actions: their names. show: gives the text of
     the actions that were taken.
     """
-    system: TaggedWordTransitions = decoder.system
-    system.load_words(words, tags)  # type: ignore[attr-defined]
+    system: TaggedWordTransitions[Any, Any] = decoder.system
+    system.load_words(words, tags)
     if not words:
         return Explanation("", "", 0.0, ())
     ((score, taken),) = decoder.agenda.derivations(1)
@@ -203,7 +203,11 @@ class _NodeValues:
     """The values of the atoms of nodes (`tasks.tagged_words`), and of numbers of states."""
 
     def __init__(
-        self, system: TaggedWordTransitions, words: list[str], tags: list[str], decoder: Any
+        self,
+        system: TaggedWordTransitions[Any, Any],
+        words: list[str],
+        tags: list[str],
+        decoder: Any,
     ) -> None:
         self._words = words
         self._texts = _Words(system.words)

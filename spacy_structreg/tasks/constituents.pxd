@@ -1,8 +1,7 @@
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 
-from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+from spacy_structreg.tasks.tagged_words cimport TaggedWordTransitions, TreeDecoder
 
 cdef enum:
     # The category of a word; temporary phrases follow on all labels.
@@ -57,7 +56,6 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef int _n_labels
     cdef dict _number  # of each label
     cdef Node* _nodes
-    cdef Py_ssize_t _n_nodes
     cdef const Span* _given      # by begin and end, the innermost first
     cdef Py_ssize_t _n_given
     cdef int32_t* _brackets      # of each word: 0, or a kind of brackets, negative for right ones
@@ -65,8 +63,10 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef int32_t* _opened        # left brackets that wait for theirs
     cdef int32_t* _separators    # (n + 1, N_SEPARATORS): how many of each stand before a word
     cdef uint64_t _between[N_SEPARATORS]
+    cdef Span* _found            # while a tree is built
+    cdef Span* _stack
 
-    cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil
+    cdef Py_ssize_t _n_head_rows(self) noexcept nogil
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil
     cdef Py_ssize_t _n_due(
         self, int32_t begin, int32_t end, Py_ssize_t* first
@@ -104,22 +104,5 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     ) noexcept nogil
 
 
-ctypedef struct SentencePart:
-    Py_ssize_t n         # of words
-    Py_ssize_t n_given   # of constituents
-    Py_ssize_t n_found   # -1 for no tree
-
-
-cdef class ConstituentDecoder(BufferOwner):
-    cdef readonly Agenda agenda
-    cdef readonly ConstituentTransitions system
-    cdef TaggedWordBuffer _sentences
-    cdef SentencePart* _parts
-    cdef Span* _given
-    cdef Span* _found
-    cdef Span* _stack
-    cdef int32_t* _actions
-
-    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words, Py_ssize_t first) except -1
-    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil
-    cdef tuple _constituents(self, Py_ssize_t first, Py_ssize_t n)
+cdef class ConstituentDecoder(TreeDecoder):
+    pass

@@ -6,7 +6,7 @@ from spacy_structreg.corpora.constituents import Constituent
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.tagged_words import TaggedWordTransitions
+from spacy_structreg.tasks.tagged_words import TaggedWordTransitions, TreeDecoder
 from spacy_structreg.tasks.tagging import WordAtoms
 
 GivenConstituent: TypeAlias = tuple[int, int, str | None]
@@ -15,7 +15,9 @@ CONSTITUENT_EVENTS: tuple[str, ...]
 MAX_LABELS: int
 MAX_UNARIES: int
 
-class ConstituentTransitions(TaggedWordTransitions):
+class ConstituentTransitions(
+    TaggedWordTransitions[Iterable[GivenConstituent], tuple[Constituent, ...]]
+):
     def __init__(
         self,
         words: WordAtoms,
@@ -41,23 +43,8 @@ class ConstituentTransitions(TaggedWordTransitions):
         learner: Perceptron,
     ) -> Derivation | None: ...
     def most_steps(self, n_words: int) -> int: ...
-    def load_words(
-        self, words: Sequence[str], tags: Sequence[str], given: Iterable[GivenConstituent] = ()
-    ) -> None: ...
 
-class ConstituentDecoder:
+class ConstituentDecoder(
+    TreeDecoder[ConstituentTransitions, Iterable[GivenConstituent], tuple[Constituent, ...]]
+):
     def __init__(self, agenda: Agenda) -> None: ...
-    @property
-    def agenda(self) -> Agenda: ...
-    @property
-    def system(self) -> ConstituentTransitions: ...
-    @property
-    def capacity(self) -> int: ...
-    def parse(
-        self,
-        sentences: list[tuple[list[str], list[str]]],
-        given: Sequence[Iterable[GivenConstituent] | None] | None = None,
-    ) -> list[tuple[Constituent, ...] | None]: ...
-    def nbest(
-        self, words: list[str], tags: list[str], k: int
-    ) -> list[tuple[float, tuple[Constituent, ...]]]: ...

@@ -22,7 +22,7 @@ left in the queue. Given constituents narrow this further, such that a way is le
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
-from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM
@@ -31,14 +31,16 @@ from spacy_structreg.tasks.tagged_words cimport (
     NOWHERE,
     PADDING,
     TAG,
-    TaggedWordBuffer,
     TaggedWordTransitions,
+    TreeDecoder,
     number_of,
     row_of,
 )
 from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
 
-from spacy_structreg.corpora.binarization import Kind, Step, binarize, debinarize
+import numpy as np
+
+from spacy_structreg.corpora.binarization import Kind, Step, binarize
 from spacy_structreg.corpora.constituents import Constituent
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes, hash_of_tag
 
@@ -364,10 +366,11 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
         TaggedWordTransitions.load(self, text, bounds, tags, n)
-        self._n_nodes = 0
         self._given = NULL
         self._n_given = 0
         self._heads_here = self._may_head
+        if self.heads is not None:
+            reserve(&self.buffers, self._own_heads, self._n_head_rows() * self._n_labels)
         self._find_punctuation(text, bounds)
         self._find_tag_rows(tags)
         return 0
@@ -393,29 +396,53 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             self._tag_rows[i] = self._n_labels + low
         return 0
 
-    cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil:
-        """Set given constituents of the loaded sentence, none of which cross.
+    cdef Py_ssize_t _n_head_rows(self) noexcept nogil:
+        return self._n_labels + self._n_tags + 1
 
-        spans: they must stay as long as the sentence, and stand in the order of their begin, end
-        and depth, the innermost first, as `_check_given` wants them.
+    cdef int32_t[::1] constraints_of(self, given, Py_ssize_t n_words):
+        """given: (begin, end, label or None) of constituents, of those over the same words the
+        outermost first.
         """
-        cdef Py_ssize_t n_rows = self._n_labels + self._n_tags + 1
+        spans = []
+        for begin, end, label in given:
+            if not 0 <= begin < end <= n_words:
+                raise ValueError(
+                    f"the given constituent {begin}:{end} is out of range for {n_words} words"
+                )
+            if label is not None and label not in self._number:
+                raise ValueError(
+                    f"unknown label {label!r} of a given constituent; choose from "
+                    f"{', '.join(self.labels)}"
+                )
+            # By depth from the inside outwards.
+            spans.append((begin, end, -len(spans), -1 if label is None else self._number[label]))
+        spans.sort()
+        _check_given(spans, self.labels)
+        # Their number, and the items of a `Span` each.
+        numbers = [len(spans)]
+        for begin, end, _, label in spans:
+            numbers += (begin, end, label, -1)
+        return np.array(numbers, dtype=np.int32)
+
+    cdef void constrain(self, const void* known) noexcept nogil:
+        # As `constraints_of` has laid it out: the innermost of several over the same words first.
+        cdef Py_ssize_t n_rows = self._n_head_rows()
         cdef Py_ssize_t n_labels = self._n_labels
         cdef Py_ssize_t i
         cdef Py_ssize_t row
-        self._given = spans
-        self._n_given = n
-        if n == 0 or self.heads is None:
-            return 0
+        if known == NULL:
+            return
+        self._n_given = (<const int32_t*> known)[0]
+        self._given = <const Span*> ((<const int32_t*> known) + 1)
+        if self._n_given == 0 or self.heads is None:
+            return
         # Phrases of labels that are given may have any head.
-        reserve(&self.buffers, self._own_heads, n_rows * n_labels)
         memcpy(self._own_heads, self._may_head, n_rows * n_labels)
-        for i in range(n):
-            if spans[i].label >= 0:
+        for i in range(self._n_given):
+            if self._given[i].label >= 0:
                 for row in range(n_rows):
-                    self._own_heads[row * n_labels + spans[i].label] = 1
+                    self._own_heads[row * n_labels + self._given[i].label] = 1
         self._heads_here = self._own_heads
-        return 0
 
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil:
         """Find matching brackets, and separators."""
@@ -446,19 +473,6 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             if k >= 0:
                 self._separators[(i + 1) * N_SEPARATORS + k] += 1
         return 0
-
-    def load_words(self, words, tags, given=()):
-        """Load a sentence, as for `Agenda.derivations`.
-
-        words, tags: lists of strings. given: as for `ConstituentDecoder.parse`.
-        Raises ValueError as that.
-        """
-        cdef ConstituentDecoder holder = ConstituentDecoder.__new__(ConstituentDecoder)
-        cdef Py_ssize_t n_given
-        holder.system = self
-        n_given = holder._take_given(given, len(words), 0)
-        self._kept = (self.load_strings(words, tags), holder)
-        self.give(holder._given, n_given)
 
     # States ------------------------------------------------------------------------------------
 
@@ -747,7 +761,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     ) noexcept nogil:
         """Write the constituents that actions make, children before parents; returns how many.
 
-        found: room for as many as there are actions. stack: room for as many as there are words.
+        found, stack: room for as many as there are actions.
         """
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t size = 0
@@ -773,6 +787,25 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                     found[n_found].label = label
                     n_found += 1
         return n_found
+
+    cdef object built_tree(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    ):
+        """The `Constituent`s in pre-order."""
+        cdef Py_ssize_t n_found
+        cdef Py_ssize_t i
+        cdef const Span* span
+        reserve(&self.buffers, self._found, n_actions + 1)
+        reserve(&self.buffers, self._stack, n_actions + 1)
+        n_found = self.build(actions, n_actions, self._found, self._stack)
+        order = sorted(
+            [(self._found[i].begin, -self._found[i].end, -i) for i in range(n_found)]
+        )
+        constituents = []
+        for begin, end, place in order:
+            span = &self._found[-place]
+            constituents.append(Constituent(self.labels[span.label], begin, -end, span.head))
+        return tuple(constituents)
 
     # Features ----------------------------------------------------------------------------------
 
@@ -912,149 +945,17 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return n
 
 
-cdef class ConstituentDecoder(BufferOwner):
-    """Parses sentences of words and tags. It holds working memory: use one in each thread.
+cdef class ConstituentDecoder(TreeDecoder):
+    """Parses sentences into phrase structure: a tuple of `Constituent`s in pre-order.
 
-    agenda: its system is a `ConstituentTransitions`. Words must not be white space only.
+    agenda: its system is a `ConstituentTransitions`.
+    Constraints are (begin, end, label or None), constituents that the tree must have, of several
+    over the same words the outermost first.
     """
 
     def __init__(self, Agenda agenda not None):
-        self.agenda = agenda
-        self.system = <ConstituentTransitions?> agenda.system
-        self._sentences = TaggedWordBuffer()
-
-    @property
-    def capacity(self):
-        """Capacity of the working memory, in characters or words."""
-        return self._sentences.capacity
-
-    def parse(self, list sentences not None, given=None):
-        """The trees of sentences: a tuple of `Constituent`s in pre-order for each.
-
-        sentences: pairs of a list of words, one at least, and one of their tags. given: None, or
-        for each sentence a list of (begin, end, label or None), constituents that the tree must
-        have, of several over the same words the outermost first.
-        None instead of a tree where what is given left no way within the beam. The GIL is released
-        while parsing.
-        Raises ValueError for tags that are not one for each word and for given constituents that no
-        tree can have, TypeError for what is no string.
-        """
-        cdef TaggedWordBuffer taken = self._sentences
-        cdef Py_ssize_t n_sentences = len(sentences)
-        cdef Py_ssize_t first = 0
-        cdef Py_ssize_t n_given = 0
-        cdef Py_ssize_t n_found = 0
-        cdef Py_ssize_t i
-        cdef SentencePart* part
-        cdef list trees = []
-        # Lists of our own, which nobody changes while the GIL is released.
-        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
-        taken.fill(self.system.words, sentences)
-        reserve(&self.buffers, self._parts, n_sentences)
-        for i in range(n_sentences):
-            part = &self._parts[i]
-            part.n = len(<list> sentences[i][0])
-            part.n_given = 0
-            if given is not None and given[i]:
-                part.n_given = self._take_given(given[i], part.n, n_given)
-                n_given += part.n_given
-        n_given = 0
-        try:
-            with nogil:
-                for i in range(n_sentences):
-                    part = &self._parts[i]
-                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, part.n)
-                    self.system.give(self._given + n_given, part.n_given)
-                    part.n_found = self._decode(n_found)
-                    n_found += max(part.n_found, 0)
-                    first += part.n
-                    n_given += part.n_given
-        finally:
-            self.system.unload()
-        n_found = 0
-        for i in range(n_sentences):
-            part = &self._parts[i]
-            trees.append(self._constituents(n_found, part.n_found) if part.n_found >= 0 else None)
-            n_found += max(part.n_found, 0)
-        return trees
-
-    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words, Py_ssize_t first) except -1:
-        """Write given constituents from `first` on in the order of the system; return how many."""
-        cdef Py_ssize_t n
-        cdef Py_ssize_t i
-        cdef dict number = self.system._number
-        spans = []
-        for begin, end, label in given:
-            if not 0 <= begin < end <= n_words:
-                raise ValueError(
-                    f"the given constituent {begin}:{end} is out of range for {n_words} words"
-                )
-            if label is not None and label not in number:
-                raise ValueError(
-                    f"unknown label {label!r} of a given constituent; choose from "
-                    f"{', '.join(self.system.labels)}"
-                )
-            # By depth from the inside outwards.
-            spans.append((begin, end, -len(spans), -1 if label is None else number[label]))
-        spans.sort()
-        _check_given(spans, self.system.labels)
-        n = len(spans)
-        reserve(&self.buffers, self._given, first + n + 1)
-        for i in range(n):
-            begin, end, _, label = spans[i]
-            self._given[first + i] = Span(begin, end, label, -1)
-        return n
-
-    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil:
-        """Parse the sentence that the system has loaded; how many constituents, -1 for no tree.
-
-        They are written from `first` on.
-        """
-        cdef Py_ssize_t n_found = 0
-        cdef Py_ssize_t n_actions
-        cdef Py_ssize_t item
-        item = self.agenda.search(1, &n_found)
-        if n_found == 0:
-            return -1
-        n_actions = self.agenda.items[item].step
-        reserve(&self.buffers, self._actions, n_actions + 1)
-        reserve(&self.buffers, self._found, first + n_actions + 1)
-        reserve(&self.buffers, self._stack, self.system._n + 1)
-        self.agenda.trace(item, self._actions)
-        return self.system.build(self._actions, n_actions, self._found + first, self._stack)
-
-    cdef tuple _constituents(self, Py_ssize_t first, Py_ssize_t n):
-        """The `n` constituents that were found from `first` on, in pre-order."""
-        cdef const Span* found = self._found + first
-        cdef const Span* span
-        cdef Py_ssize_t i
-        order = sorted(
-            [(found[i].begin, -found[i].end, -i) for i in range(n)]
-        )
-        constituents = []
-        for begin, end, place in order:
-            span = &found[-place]
-            constituents.append(
-                Constituent(self.system.labels[span.label], begin, -end, span.head)
-            )
-        return tuple(constituents)
-
-    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
-        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
-
-        The search ends when the best `k` are complete: later than for one, and perhaps with a
-        better one. Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
-        """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
-        self.system.load_words(words, tags)
-        return [
-            (score, debinarize(self.system.steps(actions)) if words else ())
-            for score, actions in self.agenda.derivations(k)
-        ]
-
-    def __reduce__(self):
-        raise TypeError("a decoder holds working memory; pickle the model instead")
+        super().__init__(agenda)
+        self.system = <ConstituentTransitions?> self.system
 
 
 def _check_given(spans, labels):

@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
+from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
@@ -37,6 +38,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef bint _reads_many      # whether an atom has many values
     cdef Py_ssize_t _n
     cdef uint64_t* _fields     # (FIRST_WORD + n, N_FIELDS_OF_WORD)
+    cdef Py_ssize_t _n_nodes   # of a subclass with a stack: how many of its nodes are taken
     cdef object _kept
 
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1
@@ -44,7 +46,10 @@ cdef class TaggedWordTransitions(TransitionSystem):
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil
     cdef int unload(self) except -1 nogil
-    cdef object load_strings(self, words, tags)
+    cdef int32_t[::1] constraints_of(self, given, Py_ssize_t n_words)
+    cdef object built_tree(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    )
     cdef Derivation derivation_of(self, words, tags, list actions, object numbering)
 
     # What a transition system says of its states.
@@ -60,3 +65,19 @@ cdef class TaggedWordBuffer(BufferOwner):
 
     cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1
     cdef uint64_t _hash(self, str tag) except? 0
+
+
+ctypedef struct SentencePart:
+    Py_ssize_t n_words
+    const int32_t* known     # constraints of its tree; NULL for none
+    Py_ssize_t n_actions     # -1 if no tree is consistent with them
+
+
+cdef class TreeDecoder(BufferOwner):
+    cdef readonly Agenda agenda
+    cdef readonly TaggedWordTransitions system
+    cdef TaggedWordBuffer _sentences
+    cdef SentencePart* _parts
+    cdef int32_t* _actions
+
+    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil

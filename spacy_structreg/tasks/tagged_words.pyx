@@ -1,4 +1,4 @@
-"""The base of transition systems over tagged words: sentences, and atoms of words.
+"""The base of transition systems over tagged words: sentences, atoms of words, and a decoder.
 
 States of such a system refer to words as *nodes*, such as the top of a stack. Of a node an atom is
 (`S0` for any)
@@ -17,6 +17,7 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve, reserve_zeros
 from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport (
     WORDS_OF_ATOM_SET,
     AtomSet,
@@ -121,6 +122,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         cdef Py_ssize_t i
         reserve(&self.buffers, self._fields, (n + FIRST_WORD) * N_FIELDS_OF_WORD)
         self._n = n
+        self._n_nodes = 0
         for i in range(N_FIELDS_OF_WORD):
             self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NOWHERE
             self._fields[PADDING * N_FIELDS_OF_WORD + i] = BEYOND
@@ -154,12 +156,31 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef int unload(self) except -1 nogil:
         return self.load(NULL, NULL, NULL, 0)
 
-    cdef object load_strings(self, words, tags):
-        """Load a sentence of strings; return the object to keep alive while it is loaded."""
+    def load_words(self, words, tags, given=None):
+        """Load a sentence, as for `Agenda.derivations`; arguments as of `TreeDecoder.parse`."""
         cdef TaggedWordBuffer buffer = TaggedWordBuffer()
+        cdef int32_t[::1] known = None
         buffer.fill(self.words, [(list(words), list(tags))])
         self.load(buffer.text, buffer.bounds, buffer.tags, len(words))
-        return buffer
+        if given is not None:
+            known = self.constraints_of(given, len(words))
+            self.constrain(&known[0])
+        self._kept = buffer, known
+
+    cdef int32_t[::1] constraints_of(self, given, Py_ssize_t n_words):
+        """Constraints of the tree of a sentence as `constrain` reads them, one number at least."""
+        raise NotImplementedError
+
+    cdef object built_tree(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    ):
+        """The tree over so many words that actions build."""
+        raise NotImplementedError
+
+    def tree(self, actions):
+        """The tree that actions for the loaded sentence build. Raises ValueError if it is none."""
+        cdef const int32_t[::1] taken = np.array([*actions, 0], dtype=np.int32)
+        return self.built_tree(&taken[0], len(taken) - 1, self._n)
 
     cdef Derivation derivation_of(self, words, tags, list actions, object numbering):
         """A training sentence: words and tags, strings, and its gold actions.
@@ -312,5 +333,107 @@ cdef class TaggedWordBuffer(BufferOwner):
                 self.text[i] = words.normalize(self.text[i])
         return n_words
 
-    def __reduce__(self):
-        raise TypeError("a buffer holds working memory; pickle the sentences instead")
+
+cdef class TreeDecoder(BufferOwner):
+    """Parses sentences of words and tags. It holds working memory: use one in each thread.
+
+    agenda: its system is a `TaggedWordTransitions`. Words must not be white space only.
+    """
+
+    def __init__(self, Agenda agenda not None):
+        self.agenda = agenda
+        self.system = <TaggedWordTransitions?> agenda.system
+        self._sentences = TaggedWordBuffer()
+
+    @property
+    def capacity(self):
+        """Capacity of the working memory, in characters or words."""
+        return self._sentences.capacity
+
+    def parse(self, list sentences not None, given=None):
+        """The trees of sentences.
+
+        sentences: pairs of a list of words and one of their tags. given: None, or for each sentence
+        None or constraints of its tree, as the system takes them.
+        None instead of a tree where the constraints left no way within the beam. The GIL is
+        released while parsing.
+        Raises ValueError for tags that are not one for each word and for constraints that no tree
+        can have, TypeError for what is no string.
+        """
+        cdef TaggedWordBuffer taken = self._sentences
+        cdef Py_ssize_t n_sentences = len(sentences)
+        cdef Py_ssize_t first_word = 0
+        cdef Py_ssize_t n_actions = 0
+        cdef Py_ssize_t i
+        cdef SentencePart* part
+        cdef int32_t[::1] known
+        cdef list kept = []
+        cdef list trees = []
+        # Lists of our own, which nobody changes while the GIL is released.
+        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
+        taken.fill(self.system.words, sentences)
+        reserve(&self.buffers, self._parts, n_sentences)
+        for i in range(n_sentences):
+            part = &self._parts[i]
+            part.n_words = len(<list> sentences[i][0])
+            part.known = NULL
+            if given is not None and given[i] is not None:
+                known = self.system.constraints_of(given[i], part.n_words)
+                part.known = &known[0]
+                kept.append(known)
+        try:
+            with nogil:
+                for i in range(n_sentences):
+                    part = &self._parts[i]
+                    self.system.load(
+                        taken.text, taken.bounds + first_word, taken.tags + first_word,
+                        part.n_words,
+                    )
+                    if part.known != NULL:
+                        self.system.constrain(part.known)
+                    part.n_actions = self._decode(n_actions)
+                    first_word += part.n_words
+                    n_actions += max(part.n_actions, 0)
+        finally:
+            self.system.unload()
+        n_actions = 0
+        for i in range(n_sentences):
+            part = &self._parts[i]
+            trees.append(
+                None if part.n_actions < 0
+                else self.system.built_tree(
+                    self._actions + n_actions, part.n_actions, part.n_words
+                )
+            )
+            n_actions += max(part.n_actions, 0)
+        return trees
+
+    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil:
+        """Decode the loaded sentence; write its actions from `first` on, and return their number.
+
+        -1 if no tree is consistent with the constraints.
+        """
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t item = self.agenda.search(1, &n_found)
+        if n_found == 0:
+            return -1
+        reserve(&self.buffers, self._actions, first + self.agenda.items[item].step + 1)
+        self.agenda.trace(item, self._actions + first)
+        return self.agenda.items[item].step
+
+    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
+        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
+
+        Fewer where several ways lead to one tree, which gets the score of the best. Where the
+        search ends when the best are complete, it may end later than for one, and find a better.
+        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
+        """
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
+        self.system.load_words(words, tags)
+        best = {}
+        for score, actions in self.agenda.derivations(k):
+            tree = self.system.tree(actions)
+            # The parts of a tree may be lists.
+            best.setdefault(tuple(map(tuple, tree)), (score, tree))
+        return list(best.values())

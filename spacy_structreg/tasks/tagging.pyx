@@ -1041,9 +1041,6 @@ cdef class TagDecoder(BufferOwner):
             found.append((score, tags))
         return found
 
-    def __reduce__(self):
-        raise TypeError("a decoder holds working memory; pickle the model instead")
-
 
 def _checked_masks(allowed, n_words, n_tags):
     masks = np.ascontiguousarray(allowed, dtype=np.uint8)

@@ -79,7 +79,7 @@ def no_weights(
     system = ConstituencySystem(max_unaries, heads)
     words, tags = sentence(random.Random(n), n)
     twin = system.twin(words, tags, system.parse("action: S0t"), lambda _: [0.0] * 999, n_labels)
-    return twin, agenda_of(system, twin, tables_of(system, twin), None, given=(given_ones,))
+    return twin, agenda_of(system, twin, tables_of(system, twin), None, given=given_ones)
 
 
 def drawn_twin(
@@ -320,7 +320,7 @@ def test_whole_trees_that_are_given_are_kept_by_any_beam(
     given_ones = [(each.begin, each.end, names[each.label]) for each in constituents]
     words = (list(tree.words), list(tree.tags))
     twin = twin_of(draw, system, words, system.parse("action: S0c S1c | S0w N0t"), len(LABELS))
-    agenda = agenda_of(system, twin, tables_of(system, twin), width, given=(given_ones,))
+    agenda = agenda_of(system, twin, tables_of(system, twin), width, given=given_ones)
     ((_, actions),) = agenda.derivations(1)
     found = tree_of(agenda, actions)
     assert has_given(found, given_ones)

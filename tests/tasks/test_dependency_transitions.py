@@ -486,7 +486,7 @@ def test_given_heads_and_labels_must_exist(
     with pytest.raises(ValueError, match=r"head or label|cycle"):
         decoder.parse([(["我", "学"], ["N", "V"])], [given_arcs])
     with pytest.raises(ValueError, match=r"head or label|cycle"):
-        decoder.system.load_words(["我", "学"], ["N", "V"], *given_arcs)
+        decoder.system.load_words(["我", "学"], ["N", "V"], given_arcs)
 
 
 @EACH_SYSTEM

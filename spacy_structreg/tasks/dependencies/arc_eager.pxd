@@ -40,7 +40,6 @@ ctypedef struct EagerState:
 
 cdef class ArcEager(DependencyTransitions):
     cdef StackNode* _nodes
-    cdef Py_ssize_t _n_nodes
 
     cdef bint _may_go_left(self, const StackWord* top, int32_t head) noexcept nogil
     cdef bint _may_go_right(

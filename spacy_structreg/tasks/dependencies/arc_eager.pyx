@@ -13,7 +13,7 @@ stack, or made a child when one word without a head is left. SHIFT does not foll
 leaves one derivation for each tree.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
@@ -260,13 +260,6 @@ cdef class ArcEager(DependencyTransitions):
         return heads
 
     # The sentence ------------------------------------------------------------------------------
-
-    cdef int load(
-        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
-    ) except -1 nogil:
-        DependencyTransitions.load(self, text, bounds, tags, n)
-        self._n_nodes = 0
-        return 0
 
     cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
         reserve(&self.buffers, self._nodes, self._n_nodes + n)

@@ -36,7 +36,6 @@ ctypedef struct StandardState:
 
 cdef class ArcStandard(DependencyTransitions):
     cdef StandardNode* _nodes
-    cdef Py_ssize_t _n_nodes
     cdef int _n_atoms
     cdef AtomSet _all_atoms
     cdef uint64_t* _seen       # the atoms of a state whose signature is asked for

@@ -1,9 +1,8 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM
-from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+from spacy_structreg.tasks.tagged_words cimport TaggedWordTransitions, TreeDecoder
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
 cdef enum:
@@ -55,22 +54,6 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     ) noexcept nogil
 
 
-ctypedef struct SentencePart:
-    Py_ssize_t n        # of words
-    bint constrained    # whether something is known of its tree
-    bint found          # whether there was a way
-
-
-cdef class ParseDecoder(BufferOwner):
-    cdef readonly Agenda agenda
-    cdef readonly DependencyTransitions system
+cdef class ParseDecoder(TreeDecoder):
     cdef readonly tuple labels
     cdef readonly str root_label
-    cdef TaggedWordBuffer _sentences
-    cdef SentencePart* _parts
-    cdef int32_t* _known
-    cdef int32_t* _heads
-    cdef int32_t* _labels
-    cdef int32_t* _actions
-
-    cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil

@@ -15,11 +15,11 @@ Labels and numbers that are not there silence templates.
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+from spacy_structreg.tasks.tagged_words cimport TaggedWordTransitions, TreeDecoder
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
 import numpy as np
@@ -125,19 +125,14 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         values[0] = self._between
         return n
 
-    def load_words(self, words, tags, heads=None, labels=None):
-        """Load a sentence, as for `Agenda.derivations`.
-
-        words, tags: lists of strings. heads, labels: numbers that are given, None for those that
-        are not; or None for none.
-        Raises ValueError as `ParseDecoder.parse`.
-        """
-        cdef Py_ssize_t n = len(words)
-        cdef int32_t[::1] known = np.empty(<Py_ssize_t> KNOWN_PER_WORD * n + 1, dtype=np.int32)
-        self._kept = (self.load_strings(words, tags), known)
-        if heads is not None or labels is not None:
-            write_known(&known[0], heads or [None] * n, labels or [None] * n, n, self.n_labels)
-            self.constrain(&known[0])
+    cdef int32_t[::1] constraints_of(self, given, Py_ssize_t n_words):
+        """given: heads and labels of words, as numbers; None for those that are not known."""
+        cdef int32_t[::1] known = np.empty(
+            max(1, <Py_ssize_t> KNOWN_PER_WORD * n_words), dtype=np.int32
+        )
+        heads, labels = given
+        write_known(&known[0], heads, labels, n_words, self.n_labels)
+        return known
 
     def compile(self, words, tags, heads, labels, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
@@ -185,22 +180,17 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     ) noexcept nogil:
         """Write the heads and the labels of the tree that actions build; `ROOT` for none."""
 
-    def tree(self, actions):
-        """The heads and the labels that actions for the loaded sentence build."""
-        cdef BufferOwner scratch = BufferOwner()
-        cdef int32_t* taken = NULL
-        cdef int32_t* heads = NULL
-        cdef Py_ssize_t i
-        cdef list listed = list(actions)
-        if len(listed) != self.n_steps():
-            raise ValueError(f"{len(listed)} actions do not build a tree over {self._n} words")
-        reserve(&scratch.buffers, taken, len(listed))
-        reserve(&scratch.buffers, heads, 2 * self._n)
-        for i in range(len(listed)):
-            taken[i] = listed[i]
-        self.build(taken, len(listed), heads, heads + self._n)
+    cdef object built_tree(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    ):
+        """The heads and the labels of words, as lists."""
+        cdef int32_t[::1] built = np.empty(2 * n_words + 1, dtype=np.int32)
+        if n_actions != (2 * n_words - 1 if n_words else 0):
+            raise ValueError(f"{n_actions} actions do not build a tree over {n_words} words")
+        if n_words:
+            self.build(actions, n_actions, &built[0], &built[n_words])
         return (
-            [heads[i] for i in range(self._n)], [heads[self._n + i] for i in range(self._n)]
+            [built[i] for i in range(n_words)], [built[n_words + i] for i in range(n_words)]
         )
 
 
@@ -251,119 +241,19 @@ cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) 
     return 0
 
 
-cdef class ParseDecoder(BufferOwner):
-    """Parses sentences of words and tags. It holds working memory: use one in each thread.
+cdef class ParseDecoder(TreeDecoder):
+    """Parses sentences into dependency trees: a list of heads and one of the numbers of labels.
 
     agenda: its system is a `DependencyTransitions`. labels: the names of the labels, in the order
-    of their numbers; root_label: that of the root. Words must not be white space only.
+    of their numbers; root_label: that of the root, whose head and number are -1.
+    Constraints are pairs of heads and labels, of which any may be None. No tree is consistent with
+    them if they are part of no projective tree with one root.
     Raises ValueError if the labels do not fit the system.
     """
 
     def __init__(self, Agenda agenda not None, labels, root_label):
-        self.agenda = agenda
-        self.system = <DependencyTransitions?> agenda.system
+        super().__init__(agenda)
         self.labels = tuple(labels)
         self.root_label = root_label
-        self._sentences = TaggedWordBuffer()
-        if len(self.labels) not in (self.system.n_labels, 0):
+        if len(self.labels) not in ((<DependencyTransitions?> self.system).n_labels, 0):
             raise ValueError("the labels do not match those of the transition system")
-
-    @property
-    def capacity(self):
-        """Capacity of the working memory, in characters or words."""
-        return self._sentences.capacity
-
-    def parse(self, list sentences not None, given=None):
-        """The trees of sentences: a list of heads and one of the numbers of labels, for each.
-
-        sentences: pairs of a list of words and one of their tags. given: None, or for each
-        sentence None or pairs of heads and labels, of which any may be None.
-        The head of the root is -1, and its label too. None instead of a tree where what is given
-        left no way: it is part of no projective tree with one root. The GIL is released while
-        parsing. Raises ValueError for tags that are not one for each word and for given heads and
-        labels that do not exist or go in a circle, TypeError for what is no string.
-        """
-        cdef Py_ssize_t n_sentences = len(sentences)
-        cdef TaggedWordBuffer taken = self._sentences
-        cdef Py_ssize_t n_words
-        cdef Py_ssize_t first = 0
-        cdef Py_ssize_t i
-        cdef Py_ssize_t k
-        cdef Py_ssize_t n
-        cdef list trees = []
-        # Lists of our own, which nobody changes while the GIL is released.
-        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
-        n_words = taken.fill(self.system.words, sentences)
-        reserve(&self.buffers, self._heads, n_words + 1)
-        reserve(&self.buffers, self._labels, n_words + 1)
-        reserve(&self.buffers, self._parts, n_sentences)
-        for i in range(n_sentences):
-            n = len(<list> sentences[i][0])
-            self._parts[i].n = n
-            self._parts[i].constrained = given is not None and given[i] is not None
-            if self._parts[i].constrained:
-                reserve(&self.buffers, self._known, <Py_ssize_t> KNOWN_PER_WORD * n_words)
-                heads, labels = given[i]
-                write_known(
-                    self._known + KNOWN_PER_WORD * first, heads, labels, n, self.system.n_labels
-                )
-            first += n
-        first = 0
-        try:
-            with nogil:
-                for i in range(n_sentences):
-                    n = self._parts[i].n
-                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
-                    if self._parts[i].constrained:
-                        self.system.constrain(self._known + KNOWN_PER_WORD * first)
-                    self._parts[i].found = self._decode(first, n)
-                    first += n
-        finally:
-            self.system.unload()
-        first = 0
-        for i in range(n_sentences):
-            n = self._parts[i].n
-            trees.append((
-                [self._heads[first + k] for k in range(n)],
-                [self._labels[first + k] for k in range(n)],
-            ) if self._parts[i].found else None)
-            first += n
-        return trees
-
-    cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
-        """Parse the loaded sentence; return False if no tree is consistent with the constraints."""
-        cdef Py_ssize_t n_found = 0
-        cdef Py_ssize_t n_actions = self.system.n_steps()
-        cdef Py_ssize_t item
-        if n == 0:
-            return True
-        item = self.agenda.search(1, &n_found)
-        if n_found == 0:
-            return False
-        reserve(&self.buffers, self._actions, n_actions)
-        self.agenda.trace(item, self._actions)
-        self.system.build(self._actions, n_actions, self._heads + first, self._labels + first)
-        return True
-
-    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
-        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
-
-        Fewer where several ways lead to one tree, which gets the score of the best.
-        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
-        """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
-        self.system.load_words(words, tags)
-        if not words:
-            return [(0.0, ([], []))]
-        found = []
-        seen = set()
-        for score, actions in self.agenda.derivations(k):
-            heads, labels = self.system.tree(actions)
-            if (*heads, *labels) not in seen:
-                seen.add((*heads, *labels))
-                found.append((score, (heads, labels)))
-        return found
-
-    def __reduce__(self):
-        raise TypeError("a decoder holds working memory; pickle the model instead")
