@@ -65,6 +65,8 @@ class Stub:
     def __init__(self, text: str) -> None:
         self.types: dict[str, str] = {}
         self.classes: dict[str, str] = {}
+        # Generic bases of classes, by their names.
+        self.bases: dict[str, dict[str, str]] = {}
         self.declared: dict[str, str] = {}
         self.imports: dict[str, str] = {}
         name = ""
@@ -82,6 +84,11 @@ class Stub:
                 self.declared[name] = ast.unparse(node)
             elif isinstance(node, ast.ClassDef):
                 self.classes[node.name] = ast.unparse(node)
+                self.bases[node.name] = {
+                    ast.unparse(base.value): ast.unparse(base)
+                    for base in node.bases
+                    if isinstance(base, ast.Subscript)
+                }
                 for each in node.body:
                     self._take(each, f"{node.name}.")
             else:
@@ -152,7 +159,9 @@ class Writer:
             if isinstance(each, Nodes.CClassDefNode) and each.class_name == name
         ]
         bases = [text_of(base) for each in (node, *declared) for base in each.bases.args]
-        shown = sorted({*bases} - HIDDEN_BASES)
+        generic = self.old.bases.get(name, {})
+        shown = [generic.get(base, base) for base in sorted({*bases} - HIDDEN_BASES)]
+        shown += [generic["Generic"]] if "Generic" in generic else []
         yield f"class {name}({', '.join(shown)}):" if shown else f"class {name}:"
         inside = [
             each

@@ -81,8 +81,8 @@ def test_stubs_are_what_the_tool_writes(tmp_path: Path) -> None:
 def test_stubs_keep_types_that_c_does_not_say(tmp_path: Path) -> None:
     stubs = pytest.importorskip("stubs", reason="stubs need the developers' tools")
     (tmp_path / "rows.pxd").write_text(
-        "from a.memory cimport BufferOwner\n"
-        "cdef class Rows(BufferOwner):\n"
+        "from a.tables cimport Table\n"
+        "cdef class Rows(Table):\n"
         "    cdef readonly tuple names\n"
         "    cdef public double rate\n"
         "    cdef int _n\n",
@@ -91,7 +91,7 @@ def test_stubs_keep_types_that_c_does_not_say(tmp_path: Path) -> None:
     (tmp_path / "rows.pyx").write_text(
         "from a.keys cimport Key\n"
         "LIMIT = 3\n"
-        "cdef class Rows:\n"
+        "cdef class Rows(Table):\n"
         "    cpdef Rows copy(self):\n"
         "        return self\n"
         "    def __init__(self, words, int n=LIMIT, *, kinds=('a',), str unit=None):\n"
@@ -110,10 +110,11 @@ def test_stubs_keep_types_that_c_does_not_say(tmp_path: Path) -> None:
         "utf-8",
     )
     (tmp_path / "rows.pyi").write_text(
-        "from typing import Iterable\n"
+        "from typing import Generic, Iterable, TypeVar\n"
+        "T = TypeVar('T')\n"
         "LIMIT: int\n"
         "GONE: int\n"
-        "class Rows:\n"
+        "class Rows(Table[int], Gone[str], Generic[T]):\n"
         "    def __init__(self, words: Iterable[str], n: str, old: int) -> None: ...\n"
         "    def gone(self) -> None: ...\n"
         "    @property\n"
@@ -123,10 +124,14 @@ def test_stubs_keep_types_that_c_does_not_say(tmp_path: Path) -> None:
     )
     assert stubs.Writer(tmp_path / "rows.pyx").text() == (
         "from typing import Any\n"
+        "from typing import Generic\n"
         "from typing import Iterable\n"
-        "from a.keys import Key\n\n"
+        "from a.keys import Key\n"
+        "from a.tables import Table\n"
+        "from typing import TypeVar\n\n"
+        "T = TypeVar('T')\n"
         "LIMIT: int\n"
-        "class Rows:\n"
+        "class Rows(Table[int], Generic[T]):\n"
         "    def __init__(self, words: Iterable[str], n: int = ..., *, kinds: Any = ('a',), "
         "unit: str | None = None) -> None: ...\n"
         "    @property\n"
