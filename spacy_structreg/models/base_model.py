@@ -37,7 +37,7 @@ class FitOptions(Generic[ScoresT]):
 class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
     """A model that is trained on gold sentences."""
 
-    SCHEMA: ClassVar[ExampleSchema[Any]]
+    SPEC: ClassVar[type[ExampleSchema[Any]]]
     """The schema of gold sentences."""
 
     PRIMARY: str
@@ -169,8 +169,8 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
     def _checked_corpora(
         self, sentences: Iterable[GoldT], dev: Iterable[GoldT] | None
     ) -> tuple[list[GoldT], list[GoldT] | None]:
-        gold = self.SCHEMA.check_corpus(sentences, "training")
-        return gold, None if dev is None else self.SCHEMA.check_corpus(dev, "development")
+        gold = self.SPEC.check_corpus(sentences, "training")
+        return gold, None if dev is None else self.SPEC.check_corpus(dev, "development")
 
     def partial_fit(self, sentences: Iterable[GoldT]) -> Self:
         """Train one pass further, from the weights that there are.
@@ -181,7 +181,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         the same ones several times, `compile` them once, and `learn` as often.
         Raises ValueError as `fit` does.
         """
-        gold = self.SCHEMA.check_corpus(sentences, "training")
+        gold = self.SPEC.check_corpus(sentences, "training")
         with self._lock:
             self.learn(self.compile(gold))
         return self
@@ -203,7 +203,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         with self._lock:
             self._decoders()
             self._check_not_frozen("corrected")
-            gold = self.SCHEMA.check_corpus(sentences, "correction")
+            gold = self.SPEC.check_corpus(sentences, "correction")
             return corrected(gold, self._is_right, self._correction(gold, sample))
 
     def _is_right(self, sentence: GoldT) -> bool:
@@ -223,5 +223,5 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         vocabulary: the words of the training corpus, for the figures on words out of it.
         Raises ValueError if there is no sentence, or the model has not been trained.
         """
-        checked = self.SCHEMA.check_corpus(gold, "evaluation")
+        checked = self.SPEC.check_corpus(gold, "evaluation")
         return self._score(checked, self._decoders(), vocabulary, n_threads)

@@ -44,7 +44,7 @@ class AdaptiveBeam:
         """
         model: Any = self
         check_float("max_loss", max_loss, 0.0)
-        held_out = model.SCHEMA.check_corpus(dev, "development")
+        held_out = model.SPEC.check_corpus(dev, "development")
 
         def figure(margin: float | None) -> float:
             self.set_beam_margin(margin)

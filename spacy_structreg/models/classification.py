@@ -14,38 +14,17 @@ from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.metrics.classification import score_classification
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.gold import ExampleSchema, Words, as_list, check_names
-from spacy_structreg.models.label_chain import ChainEstimator, SequenceDecoder, Split
+from spacy_structreg.models.gold import Words, as_list, check_names
+from spacy_structreg.models.label_chain import (
+    ChainEstimator,
+    LabelChainSpec,
+    SequenceDecoder,
+    Split,
+)
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.classification import LONGEST_NGRAM, Values, WordBag
 
 ClassifiedWords: TypeAlias = tuple[list[str], str]
-
-
-class ClassifiedSchema(ExampleSchema[ClassifiedWords]):
-    """Pairs of the words of a text and its category."""
-
-    def checked(self, sentence: Any) -> ClassifiedWords:
-        is_pair = isinstance(sentence, (tuple, list)) and len(sentence) == 2
-        words = as_list(sentence[0]) if is_pair else None
-        if (
-            words is None
-            or not all(isinstance(word, str) for word in words)
-            or not isinstance(sentence[1], str)
-        ):
-            raise ValueError(f"{sentence!r:.60} is not a pair of a list of words and a category")
-        category = sentence[1]
-        check_names([category])
-        if not category.strip():
-            raise ValueError(f"the text {words!r:.60} has no category")
-        return words, category
-
-    def layers(self, sentence: ClassifiedWords) -> tuple[list[str], ...]:
-        words, category = sentence
-        return list(words), [category] * len(words)
-
-
-CLASSIFIED: Final[ExampleSchema[ClassifiedWords]] = ClassifiedSchema()
 
 
 DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_level=0.7)
@@ -78,10 +57,49 @@ class TextClassifierSettings(TrainingSettings):
     )
     epochs: int = 15
 
+    def features(self) -> WordBag:
+        """The features of a text."""
+        return WordBag(
+            self.ngrams,
+            tuple(self.characters or ()),
+            lower=self.lower,
+            values=self.values,
+            normalize=self.normalize,
+        )
+
     def _check(self) -> None:
         super()._check()
         if self.ngrams == 0 and not self.characters:
             raise ValueError("nothing is seen of texts; choose ngrams = 1, or some characters")
+
+
+class TextClassifierSpec(LabelChainSpec[ClassifiedWords]):
+    """Pairs of the words of a text and its category; categories; features of words."""
+
+    @classmethod
+    def checked(cls, sentence: Any) -> ClassifiedWords:
+        is_pair = isinstance(sentence, (tuple, list)) and len(sentence) == 2
+        words = as_list(sentence[0]) if is_pair else None
+        if (
+            words is None
+            or not all(isinstance(word, str) for word in words)
+            or not isinstance(sentence[1], str)
+        ):
+            raise ValueError(f"{sentence!r:.60} is not a pair of a list of words and a category")
+        category = sentence[1]
+        check_names([category])
+        if not category.strip():
+            raise ValueError(f"the text {words!r:.60} has no category")
+        return words, category
+
+    @classmethod
+    def layers(cls, sentence: ClassifiedWords) -> tuple[list[str], ...]:
+        words, category = sentence
+        return list(words), [category] * len(words)
+
+    @classmethod
+    def items_and_labels(cls, sentence: ClassifiedWords) -> Split:
+        return [sentence[0]], [sentence[1]]
 
 
 class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
@@ -96,7 +114,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
 
     TASK = "text_classifier"
     NOUN = "text classifier"
-    SCHEMA = CLASSIFIED
+    SPEC = TextClassifierSpec
     GIVEN_WORDS = True
     CLASSIFIES = True
     PRIMARY = "cats_acc"
@@ -107,14 +125,8 @@ class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
     @from_settings(TextClassifierSettings)
     def __init__(self, settings: TextClassifierSettings) -> None:
         sizes = tuple(sorted(set(settings.characters or ())))
-        self._seen: WordBag = WordBag(
-            settings.ngrams,
-            sizes,
-            lower=settings.lower,
-            values=settings.values,
-            normalize=settings.normalize,
-        )
         super().__init__(replace(settings, characters=sizes or None))
+        self._seen = self.settings.features()
 
     def features(self, words: Words) -> dict[str, float]:
         """The names and values of the features of a text, for inspection and other programs."""
@@ -151,10 +163,6 @@ class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
         return dict(zip(self.labels, marginals[0].tolist(), strict=True))
 
     # Hooks of the base classes -------------------------------------------------------------------
-
-    @staticmethod
-    def _split(sentence: ClassifiedWords) -> Split:
-        return [sentence[0]], [sentence[1]]
 
     def _items(self, given: Any) -> Sequence[Any]:
         return [_text(given)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.features.constituents import CONSTITUENT_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
@@ -24,14 +25,16 @@ from spacy_structreg.learn.setting_fields import (
 )
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.gold import ExampleSchema, Words, check_names
+from spacy_structreg.models.gold import Words, check_names
+from spacy_structreg.models.model_spec import Labels, StoredSpec
+from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.models.tree_queries import (
     TaggedSentence,
     checked_sentence,
     visible_places,
 )
-from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words
+from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words, further_tables
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
@@ -46,26 +49,6 @@ from spacy_structreg.tasks.derivations import Derivation
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
     from spacy_structreg.training.agenda import AgendaTrainer
-
-
-class ConstituentSchema(ExampleSchema[ConstituencySentence]):
-    """`ConstituencySentence`s."""
-
-    def checked(self, sentence: Any) -> ConstituencySentence:
-        if not isinstance(sentence, ConstituencySentence):
-            raise ValueError(f"{sentence!r:.60} is not a ConstituencySentence")
-        check_names([*sentence.tags, *(each.label for each in sentence.constituents)])
-        return sentence
-
-    def layers(self, sentence: ConstituencySentence) -> tuple[list[str], ...]:
-        # Of each word the phrases that begin with it, outer ones first.
-        begun: list[list[str]] = [[] for _ in sentence.words]
-        for each in sentence.constituents:
-            begun[each.begin].append(f"{each.label} {each.end} {each.head}")
-        return list(sentence.words), list(sentence.tags), ["\n".join(each) for each in begun]
-
-
-CONSTITUENTS: Final[ExampleSchema[ConstituencySentence]] = ConstituentSchema()
 
 
 GivenConstituents: TypeAlias = Sequence[tuple[int, int, str | None]]
@@ -230,124 +213,43 @@ class ConstituencyParserSettings(TreeParserSettings):
         "nothing there, and phrases that are given, may have any.",
     )
 
-
-class ConstituencyParser(
-    TreeParser[
-        ConstituencySentence,
-        ConstituentDecoder,
-        Scores,
-        GivenConstituents,
-        ConstituentQuery,
-        ConstituencySentence,
-    ]
-):
-    """Builds a phrase structure tree with heads over tagged words, by beam search.
-
-    Zhang & Clark 2011, section 6.
-
-    Tables of templates are those of `features.constituents`.
-
-    Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
-    on each other one is learned; trees with more than 16 unary phrases on one another are left out,
-    and counted in the log. Words of nothing but white space are no words to the model.
-    What may be given of a tree are constituents that it must have (`GivenConstituents`).
-    Raises ValueError for settings that do not exist or contradict each other.
-    """
-
-    TASK = "constituency_parser"
-    NOUN = "constituency parser"
-    SCHEMA = CONSTITUENTS
-    GIVEN_WORDS = True
-    PRIMARY = "brackets_f"
-    MUST_AGREE = ("templates", "labels", "half_width", "script")
-
-    SETTINGS = ConstituencyParserSettings
-    settings: ConstituencyParserSettings
-
-    @from_settings(ConstituencyParserSettings)
-    def __init__(self, settings: ConstituencyParserSettings) -> None:
-        super().__init__(
-            settings,
-            events=CONSTITUENT_EVENTS,
-            atoms=CONSTITUENT_ATOMS,
-            tables=CONSTITUENT_TABLES,
-            table="phrases+",
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        templates = "phrases+" if self.templates is None else self.templates
+        names = joined(templates, *further_tables(self))
+        return parse_state_templates(
+            names, CONSTITUENT_EVENTS, CONSTITUENT_ATOMS, CONSTITUENT_TABLES
         )
 
-    # Prediction ----------------------------------------------------------------------------------
 
-    def nbest(
-        self, words: Words, tags: Sequence[str], n: int
-    ) -> list[tuple[float, ConstituencySentence]]:
-        """The `n` best trees that the beam lets through, best first, with their scores.
+@dataclass(frozen=True)
+class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
+    """Labels of phrases, features of states, and how trees are searched for."""
 
-        The beam is at least `n` wide, and the search goes on until the best `n` are complete: for
-        more than one, the first may be another than `predict` finds. The score is the sum of the
-        weights of all features. Raises ValueError if n < 1, and as `predict`.
-        """
-        query = ConstituentQuery.of((words, tags), None)
-        with self._decoders().borrow() as decoder:
-            return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
+    system: ConstituentTransitions
 
-    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
-        """The features behind the actions that build the tree, and what would have changed them.
+    @classmethod
+    def checked(cls, sentence: Any) -> ConstituencySentence:
+        if not isinstance(sentence, ConstituencySentence):
+            raise ValueError(f"{sentence!r:.60} is not a ConstituencySentence")
+        check_names([*sentence.tags, *(each.label for each in sentence.constituents)])
+        return sentence
 
-        Words of nothing but white space are left out. Raises ValueError as `predict`.
-        """
+    @classmethod
+    def layers(cls, sentence: ConstituencySentence) -> tuple[list[str], ...]:
+        # Of each word the phrases that begin with it, outer ones first.
+        begun: list[list[str]] = [[] for _ in sentence.words]
+        for each in sentence.constituents:
+            begun[each.begin].append(f"{each.label} {each.end} {each.head}")
+        return list(sentence.words), list(sentence.tags), ["\n".join(each) for each in begun]
 
-        from spacy_structreg.corpora.binarization import debinarize
-        from spacy_structreg.models.explained_words import explained_tree
-
-        query = ConstituentQuery.of((words, tags), None)
-        with self._decoders().borrow() as decoder:
-            visible, of_visible = query.visible
-            names = ["SHIFT", "TERMINATE", "IDLE"] + [
-                f"{way} {label}"
-                for way in ("UNARY", "LEFT", "RIGHT", "LEFT-TEMPORARY", "RIGHT-TEMPORARY")
-                for label in decoder.system.labels
-            ]
-
-            def shown(actions: list[int]) -> str:
-                tree = debinarize(decoder.system.steps(actions))
-                return " ".join(
-                    f"{each.label}({''.join(visible[each.begin : each.end])})" for each in tree
-                )
-
-            return explained_tree(decoder, visible, of_visible, names, shown)
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _empty_spec(self) -> ConstituentSpec:
-        return self._spec_for((), LEAST_UNARIES, (), WordKnowledge.unread(self.settings))
-
-    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
-        return ConstituentQuery.of(sentence, given)
-
-    def _parse(
-        self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
-    ) -> list[ConstituencySentence]:
-        return parse_constituents(decoder, queries)
-
-    def _examples(self, sentence: ConstituencySentence) -> Sequence[ConstituencySentence]:
-        visible = visible_constituents(sentence)
-        return [] if visible is None else [visible]
-
-    def _score(
-        self,
-        gold: list[ConstituencySentence],
-        decoders: DecoderPool[ConstituentDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> Scores:
-        from spacy_structreg.metrics.constituents import score_brackets
-
-        predicted = self._stream(
-            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
-        )
-        return score_brackets(gold, predicted)
-
-    def _spec_of(self, examples: Iterable[ConstituencySentence]) -> ConstituentSpec:
-        labels = set(self._expected)
+    @classmethod
+    def of_corpus(
+        cls,
+        settings: ConstituencyParserSettings,
+        examples: Iterable[ConstituencySentence],
+        extra: Labels,
+    ) -> ConstituentSpec:
+        labels = set(extra)
         most_unaries = LEAST_UNARIES
         heads: set[tuple[str, str]] = set()
         n_left_out = 0
@@ -370,54 +272,53 @@ class ConstituencyParser(
                 "there is no phrase in the training corpus from which a constituency parser could "
                 "learn"
             )
-        known = WordKnowledge.read(self.settings)
-        return self._spec_for(sorted(labels), most_unaries, sorted(heads), known)
+        known = WordKnowledge.read(settings)
+        return cls._of(settings, sorted(labels), most_unaries, sorted(heads), known)
 
-    def _spec_for(
-        self,
+    @classmethod
+    def of_file(cls, settings: ConstituencyParserSettings, stored: StoredSpec) -> ConstituentSpec:
+        max_unaries = check_int("max_unaries", field(stored.entries, "max_unaries", int), 1)
+        known = sorted(set(check_strings("labels", stored.labels)))
+        if not all(known) or not known:
+            raise ValueError("phrases need labels, none of which is empty")
+        knowledge = WordKnowledge.stored(settings, stored.entries, stored.arrays)
+        heads: list[tuple[str, str]] = []
+        if settings.known_heads:
+            of_labels = check_strings(_HEADS, field(stored.entries, _HEADS, list))
+            if len(of_labels) % 2:
+                raise ValueError("its heads of phrases are no pairs of a label and a category")
+            heads = list(zip(of_labels[::2], of_labels[1::2], strict=True))
+        return cls._of(settings, known, min(max_unaries, MAX_UNARIES + 1), heads, knowledge)
+
+    @classmethod
+    def empty(cls, settings: ConstituencyParserSettings) -> ConstituentSpec:
+        return cls._of(settings, (), LEAST_UNARIES, (), WordKnowledge.unread(settings))
+
+    @classmethod
+    def _of(
+        cls,
+        settings: ConstituencyParserSettings,
         labels: Sequence[str],
         max_unaries: int,
         heads: Iterable[tuple[str, str]],
         knowledge: WordKnowledge,
     ) -> ConstituentSpec:
-        atoms = [atom for template in self._templates for atom in template.atoms]
+        templates = settings.parsed()
+        atoms = [atom for template in templates for atom in template.atoms]
         system = ConstituentTransitions(
             knowledge.atoms(),
             labels,
             atoms,
             max_unaries=max_unaries,
-            heads=heads if self.settings.known_heads else None,
+            heads=heads if settings.known_heads else None,
         )
-        return ConstituentSpec(
+        return cls(
             system=system,
-            templates=self._templates,
-            beam=self.settings.beam,
-            margin=self.settings.beam_margin,
-            update=self._update,
+            templates=templates,
+            beam=settings.beam,
+            margin=settings.beam_margin,
+            update=settings.chosen_update,
         )
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> ConstituentSpec:
-        max_unaries = check_int("max_unaries", field(entries, "max_unaries", int), 1)
-        known = sorted(set(check_strings("labels", labels)))
-        if not all(known) or not known:
-            raise ValueError("phrases need labels, none of which is empty")
-        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
-        heads: list[tuple[str, str]] = []
-        if self.settings.known_heads:
-            of_labels = check_strings(_HEADS, field(entries, _HEADS, list))
-            if len(of_labels) % 2:
-                raise ValueError("its heads of phrases are no pairs of a label and a category")
-            heads = list(zip(of_labels[::2], of_labels[1::2], strict=True))
-        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), heads, knowledge)
-
-
-@dataclass(frozen=True)
-class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
-    """Labels of phrases, features of states, and how trees are searched for."""
-
-    system: ConstituentTransitions
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -467,3 +368,108 @@ def _n_unaries(sentence: ConstituencySentence) -> int:
     """The longest chain of unary phrases on one another."""
     chains = groupby(sentence.constituents, key=lambda each: (each.begin, each.end))
     return max((len(list(chain)) - (end - begin > 1) for (begin, end), chain in chains), default=0)
+
+
+class ConstituencyParser(
+    TreeParser[
+        ConstituencySentence,
+        ConstituentDecoder,
+        Scores,
+        GivenConstituents,
+        ConstituentQuery,
+        ConstituencySentence,
+    ]
+):
+    """Builds a phrase structure tree with heads over tagged words, by beam search.
+
+    Zhang & Clark 2011, section 6.
+
+    Tables of templates are those of `features.constituents`.
+
+    Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
+    on each other one is learned; trees with more than 16 unary phrases on one another are left out,
+    and counted in the log. Words of nothing but white space are no words to the model.
+    What may be given of a tree are constituents that it must have (`GivenConstituents`).
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "constituency_parser"
+    NOUN = "constituency parser"
+    SPEC = ConstituentSpec
+    GIVEN_WORDS = True
+    PRIMARY = "brackets_f"
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
+
+    SETTINGS = ConstituencyParserSettings
+    settings: ConstituencyParserSettings
+
+    @from_settings(ConstituencyParserSettings)
+    def __init__(self, settings: ConstituencyParserSettings) -> None:
+        super().__init__(settings)
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def nbest(
+        self, words: Words, tags: Sequence[str], n: int
+    ) -> list[tuple[float, ConstituencySentence]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The beam is at least `n` wide, and the search goes on until the best `n` are complete: for
+        more than one, the first may be another than `predict` finds. The score is the sum of the
+        weights of all features. Raises ValueError if n < 1, and as `predict`.
+        """
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        """
+
+        from spacy_structreg.corpora.binarization import debinarize
+        from spacy_structreg.models.explained_words import explained_tree
+
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            visible, of_visible = query.visible
+            names = ["SHIFT", "TERMINATE", "IDLE"] + [
+                f"{way} {label}"
+                for way in ("UNARY", "LEFT", "RIGHT", "LEFT-TEMPORARY", "RIGHT-TEMPORARY")
+                for label in decoder.system.labels
+            ]
+
+            def shown(actions: list[int]) -> str:
+                tree = debinarize(decoder.system.steps(actions))
+                return " ".join(
+                    f"{each.label}({''.join(visible[each.begin : each.end])})" for each in tree
+                )
+
+            return explained_tree(decoder, visible, of_visible, names, shown)
+
+    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
+        return ConstituentQuery.of(sentence, given)
+
+    def _parse(
+        self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
+    ) -> list[ConstituencySentence]:
+        return parse_constituents(decoder, queries)
+
+    def _examples(self, sentence: ConstituencySentence) -> Sequence[ConstituencySentence]:
+        visible = visible_constituents(sentence)
+        return [] if visible is None else [visible]
+
+    def _score(
+        self,
+        gold: list[ConstituencySentence],
+        decoders: DecoderPool[ConstituentDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.constituents import score_brackets
+
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_brackets(gold, predicted)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
@@ -20,7 +21,9 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.gold import ExampleSchema, Words, check_names
+from spacy_structreg.models.gold import Words, check_names
+from spacy_structreg.models.model_spec import Labels, StoredSpec
+from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.models.tree_queries import (
     GivenArcs,
@@ -30,7 +33,7 @@ from spacy_structreg.models.tree_queries import (
     parse_queries,
     without_blanks,
 )
-from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words
+from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words, further_tables
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arc_eager import (
@@ -50,33 +53,6 @@ from spacy_structreg.tasks.derivations import Derivation
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
     from spacy_structreg.training.agenda import AgendaTrainer
-
-
-class DependencySchema(ExampleSchema[Sentence]):
-    """`Sentence`s with tags, heads and labels."""
-
-    def checked(self, sentence: Any) -> Sentence:
-        if not isinstance(sentence, Sentence):
-            raise ValueError(f"{sentence!r:.60} is not a Sentence")
-        for name in ("tags", "heads", "labels"):
-            if not getattr(sentence, name):
-                raise ValueError(
-                    f"the sentence {' '.join(sentence.words)[:40]!r} has no {name}; give one for "
-                    "each word"
-                )
-        check_names([*sentence.tags, *sentence.labels])
-        return sentence
-
-    def layers(self, sentence: Sentence) -> tuple[list[str], ...]:
-        return (
-            list(sentence.words),
-            list(sentence.tags),
-            ["" if head is None else str(head) for head in sentence.heads],
-            [label or "" for label in sentence.labels],
-        )
-
-
-DEPENDENCIES: Final[ExampleSchema[Sentence]] = DependencySchema()
 
 
 logger = logging.getLogger("spacy_structreg")
@@ -151,133 +127,64 @@ class DependencyParserSettings(TreeParserSettings):
         "so for arc_standard.",
     )
 
+    @property
+    def merges(self) -> bool:
+        """Whether states are merged, by the default of the system if nothing is set."""
+        return SYSTEMS[self.system].merge if self.merge is None else self.merge
 
-class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
-    """Builds a projective dependency tree with one root over tagged words, by beam search.
-
-    Tables of templates are those of `features.dependencies`. Without labels, all arcs get
-    `UNLABELED`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
-    arc-standard parsing goes on from all states that a merged one may lie on.
-
-    Gold sentences are `Sentence`s. Trees that are not projective are made so for
-    training (`corpora.dependencies.projectivize`); where heads or labels are None, all trees that
-    have the others are right (`training.agenda`); sentences with several roots, or with nothing of
-    a tree, are left out. The log counts all three.
-    Words of nothing but white space are no words to the model: they are passed over in training,
-    and become children of the word before them, with the label ``""``.
-    What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
-    not know are kept for what they are; given heads of white space are not looked at.
-    Raises ValueError for settings that do not exist or contradict each other.
-    """
-
-    TASK = "dependency_parser"
-    NOUN = "parser"
-    SCHEMA = DEPENDENCIES
-    GIVEN_WORDS = True
-    PRIMARY = "dep_las"
-    MUST_AGREE = ("system", "backward", "templates", "labels", "half_width", "script")
-    SETTINGS = DependencyParserSettings
-    settings: DependencyParserSettings
-
-    @from_settings(DependencyParserSettings)
-    def __init__(self, settings: DependencyParserSettings) -> None:
-        parts = SYSTEMS[settings.system]
-        if not settings.labeled:
-            self.PRIMARY = "dep_uas"
-        self._merges = parts.merge if settings.merge is None else settings.merge
-        super().__init__(
-            replace(settings, merge=self._merges),
-            events=parts.events,
-            atoms=parts.atoms,
-            tables=parts.tables,
-            table=parts.table,
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        parts = SYSTEMS[self.system]
+        return parse_state_templates(
+            joined(
+                parts.table if self.templates is None else self.templates, *further_tables(self)
+            ),
+            parts.events,
+            parts.atoms,
+            parts.tables,
             own_atoms=parts.own_atoms,
         )
 
-    # Prediction ----------------------------------------------------------------------------------
 
-    def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
-        """The `n` best trees that the beam lets through, best first, with their scores.
+@dataclass(frozen=True)
+class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
+    """Labels of arcs, features of states, and how trees are searched for.
 
-        The score is the sum of the weights of all features. With `merge` there are few: of all ways
-        to states that look alike only the best is known at the end. Raises ValueError if n < 1, and
-        as `predict`.
-        """
-        query = self._query((words, tags), None)
-        with self._decoders().borrow() as decoder:
-            return [
-                (score, query.answer(decoder, tree))
-                for score, tree in decoder.nbest(query.words, query.tags, n)
-            ]
+    root_label: of the root, which has no arc.
+    """
 
-    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
-        """The features behind the actions that build the tree, and what would have changed them.
+    system: DependencyTransitions
+    merge: bool
+    arc_labels: tuple[str, ...]
+    root_label: str
+    labeled: bool
 
-        Words of nothing but white space are left out. Actions of a `backward` parser come from the
-        last word to the first, and its features name words as it reads them, the next one on the
-        left. Raises ValueError as `predict`.
-        """
-        from spacy_structreg.models.explained_words import explained_tree
+    @classmethod
+    def checked(cls, sentence: Any) -> Sentence:
+        if not isinstance(sentence, Sentence):
+            raise ValueError(f"{sentence!r:.60} is not a Sentence")
+        for name in ("tags", "heads", "labels"):
+            if not getattr(sentence, name):
+                raise ValueError(
+                    f"the sentence {' '.join(sentence.words)[:40]!r} has no {name}; give one for "
+                    "each word"
+                )
+        check_names([*sentence.tags, *sentence.labels])
+        return sentence
 
-        query = self._query((words, tags), None)
-        order = -1 if self.settings.backward else 1
-        with self._decoders().borrow() as decoder:
-            names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
-                f"ARC-{side} {label}".rstrip()
-                for side in ("LEFT", "RIGHT")[::order]
-                for label in decoder.labels or [""]
-            ]
-
-            def shown(actions: list[int]) -> str:
-                heads, labels = decoder.system.tree(actions)
-                arcs = [
-                    f"{word}←{query.words[head]}:{decoder.labels[label]}"
-                    for word, head, label in zip(query.words, heads, labels, strict=True)
-                    if head != ROOT
-                ]
-                return " ".join(arcs[::order])
-
-            found = explained_tree(decoder, query.words, query.tags, names, shown)
-        return replace(found, text=" ".join(query.words[::order]))
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _empty_spec(self) -> DependencySpec:
-        return self._spec_for((), "", WordKnowledge.unread(self.settings))
-
-    def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
-        return Query.of(sentence, given, backward=self.settings.backward)
-
-    def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
-        return parse_queries(decoder, queries)
-
-    def _examples(self, sentence: Sentence) -> Sequence[Sentence]:
-        visible = without_blanks(sentence)
-        if visible is None:
-            return []
-        if self.settings.backward:
-            visible = mirrored(visible)
-        heads = projectivize(visible.heads) if _is_tree(visible) else visible.heads
-        if heads == visible.heads:
-            return [visible]
-        return [LiftedSentence(visible.words, visible.tags, heads, visible.labels)]
-
-    def _score(
-        self,
-        gold: list[Sentence],
-        decoders: DecoderPool[ParseDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> Scores:
-        from spacy_structreg.metrics.dependencies import score_parses
-
-        predicted = self._stream(
-            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+    @classmethod
+    def layers(cls, sentence: Sentence) -> tuple[list[str], ...]:
+        return (
+            list(sentence.words),
+            list(sentence.tags),
+            ["" if head is None else str(head) for head in sentence.heads],
+            [label or "" for label in sentence.labels],
         )
-        return score_parses(gold, predicted)
 
-    def _spec_of(self, examples: Iterable[Sentence]) -> DependencySpec:
-        labels = set(self._expected)
+    @classmethod
+    def of_corpus(
+        cls, settings: DependencyParserSettings, examples: Iterable[Sentence], extra: Labels
+    ) -> DependencySpec:
+        labels = set(extra)
         # Those of words whose heads are not known, roots perhaps.
         loose: set[str] = set()
         roots: Counter[str] = Counter()
@@ -286,7 +193,7 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Que
             if not _is_tree(example):
                 n_left_out += 1
                 continue
-            names = _labels_of(example, self.settings.labeled)
+            names = _labels_of(example, settings.labeled)
             n_partial += None in example.heads or None in names
             n_lifted += isinstance(example, LiftedSentence)
             for head, label in zip(example.heads, names, strict=True):
@@ -305,49 +212,45 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Que
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
-        known = WordKnowledge.read(self.settings)
-        return self._spec_for(sorted(labels | loose - {root}), root, known)
+        known = WordKnowledge.read(settings)
+        return cls._of(settings, sorted(labels | loose - {root}), root, known)
 
-    def _spec_for(
-        self, labels: Sequence[str], root_label: str, known: WordKnowledge
+    @classmethod
+    def of_file(cls, settings: DependencyParserSettings, stored: StoredSpec) -> DependencySpec:
+        return cls._of(
+            settings,
+            check_strings("labels", stored.labels),
+            field(stored.entries, "root_label", str),
+            WordKnowledge.stored(settings, stored.entries, stored.arrays),
+        )
+
+    @classmethod
+    def empty(cls, settings: DependencyParserSettings) -> DependencySpec:
+        return cls._of(settings, (), "", WordKnowledge.unread(settings))
+
+    @classmethod
+    def _of(
+        cls,
+        settings: DependencyParserSettings,
+        labels: Sequence[str],
+        root_label: str,
+        known: WordKnowledge,
     ) -> DependencySpec:
-        events = list(dict.fromkeys(template.event for template in self._templates))
-        atoms = [atom for template in self._templates for atom in template.atoms]
-        system = SYSTEMS[self.settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
-        return DependencySpec(
+        templates = settings.parsed()
+        events = list(dict.fromkeys(template.event for template in templates))
+        atoms = [atom for template in templates for atom in template.atoms]
+        system = SYSTEMS[settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
+        return cls(
             system=system,
-            templates=self._templates,
-            beam=self.settings.beam,
-            margin=self.settings.beam_margin,
-            update=self._update,
-            merge=self._merges,
+            templates=templates,
+            beam=settings.beam,
+            margin=settings.beam_margin,
+            update=settings.chosen_update,
+            merge=settings.merges,
             arc_labels=tuple(labels),
             root_label=root_label,
-            labeled=self.settings.labeled,
+            labeled=settings.labeled,
         )
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> DependencySpec:
-        return self._spec_for(
-            check_strings("labels", labels),
-            field(entries, "root_label", str),
-            WordKnowledge.stored(self.settings, entries, arrays),
-        )
-
-
-@dataclass(frozen=True)
-class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
-    """Labels of arcs, features of states, and how trees are searched for.
-
-    root_label: of the root, which has no arc.
-    """
-
-    system: DependencyTransitions
-    merge: bool
-    arc_labels: tuple[str, ...]
-    root_label: str
-    labeled: bool
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -404,3 +307,114 @@ def _is_tree(example: Sentence) -> bool:
 def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
     """The labels to train on."""
     return example.labels if labeled else (UNLABELED,) * len(example.words)
+
+
+class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
+    """Builds a projective dependency tree with one root over tagged words, by beam search.
+
+    Tables of templates are those of `features.dependencies`. Without labels, all arcs get
+    `UNLABELED`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
+    arc-standard parsing goes on from all states that a merged one may lie on.
+
+    Gold sentences are `Sentence`s. Trees that are not projective are made so for
+    training (`corpora.dependencies.projectivize`); where heads or labels are None, all trees that
+    have the others are right (`training.agenda`); sentences with several roots, or with nothing of
+    a tree, are left out. The log counts all three.
+    Words of nothing but white space are no words to the model: they are passed over in training,
+    and become children of the word before them, with the label ``""``.
+    What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
+    not know are kept for what they are; given heads of white space are not looked at.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "dependency_parser"
+    NOUN = "parser"
+    SPEC = DependencySpec
+    GIVEN_WORDS = True
+    PRIMARY = "dep_las"
+    MUST_AGREE = ("system", "backward", "templates", "labels", "half_width", "script")
+    SETTINGS = DependencyParserSettings
+    settings: DependencyParserSettings
+
+    @from_settings(DependencyParserSettings)
+    def __init__(self, settings: DependencyParserSettings) -> None:
+        if not settings.labeled:
+            self.PRIMARY = "dep_uas"
+        super().__init__(replace(settings, merge=settings.merges))
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The score is the sum of the weights of all features. With `merge` there are few: of all ways
+        to states that look alike only the best is known at the end. Raises ValueError if n < 1, and
+        as `predict`.
+        """
+        query = self._query((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [
+                (score, query.answer(decoder, tree))
+                for score, tree in decoder.nbest(query.words, query.tags, n)
+            ]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Actions of a `backward` parser come from the
+        last word to the first, and its features name words as it reads them, the next one on the
+        left. Raises ValueError as `predict`.
+        """
+        from spacy_structreg.models.explained_words import explained_tree
+
+        query = self._query((words, tags), None)
+        order = -1 if self.settings.backward else 1
+        with self._decoders().borrow() as decoder:
+            names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
+                f"ARC-{side} {label}".rstrip()
+                for side in ("LEFT", "RIGHT")[::order]
+                for label in decoder.labels or [""]
+            ]
+
+            def shown(actions: list[int]) -> str:
+                heads, labels = decoder.system.tree(actions)
+                arcs = [
+                    f"{word}←{query.words[head]}:{decoder.labels[label]}"
+                    for word, head, label in zip(query.words, heads, labels, strict=True)
+                    if head != ROOT
+                ]
+                return " ".join(arcs[::order])
+
+            found = explained_tree(decoder, query.words, query.tags, names, shown)
+        return replace(found, text=" ".join(query.words[::order]))
+
+    def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
+        return Query.of(sentence, given, backward=self.settings.backward)
+
+    def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
+        return parse_queries(decoder, queries)
+
+    def _examples(self, sentence: Sentence) -> Sequence[Sentence]:
+        visible = without_blanks(sentence)
+        if visible is None:
+            return []
+        if self.settings.backward:
+            visible = mirrored(visible)
+        heads = projectivize(visible.heads) if _is_tree(visible) else visible.heads
+        if heads == visible.heads:
+            return [visible]
+        return [LiftedSentence(visible.words, visible.tags, heads, visible.labels)]
+
+    def _score(
+        self,
+        gold: list[Sentence],
+        decoders: DecoderPool[ParseDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.dependencies import score_parses
+
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_parses(gold, predicted)

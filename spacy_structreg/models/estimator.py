@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.models.base_model import BaseModel, FitOptions
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT
-from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.model_spec import ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
@@ -52,14 +51,17 @@ _KEPT = "training"
 class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
     """A linear model that is trained on gold sentences, one spec of labels and features.
 
-    A subclass names its settings (`SETTINGS`) and its spec, and says how to score; see the
-    class attributes and the methods under "Hooks".
+    A subclass names its settings (`SETTINGS`) and its spec (`SPEC`), and says how to predict and
+    to score.
 
     settings: a seed of None is drawn from Python's generator. spec: None if labels or features
     come from the data.
 
     Raises ValueError for settings that it cannot be trained by.
     """
+
+    SPEC: ClassVar[type[ModelSpec[Any, Any]]]
+    """Its gold sentences, labels and features."""
 
     MUST_AGREE: ClassVar[tuple[str, ...]]
     """The attributes that models must have in common to be averaged: what they see."""
@@ -97,8 +99,6 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         self.word_counts = WordCounts()
         self.history: list[EpochReport[ScoresT]] = []
         self._spec = spec
-        # Labels that there are, whether or not the examples have them.
-        self._expected: frozenset[str] = frozenset()
         self._trained: DecoderPool[DecoderT] | None = None
         self._trainer: Trainer | None = None
         self._rng = TrainingRng(self.seed)
@@ -108,25 +108,6 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         self._outdated = False
 
     # Hooks ---------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def _spec_of(self, examples: Iterable[GoldT]) -> ModelSpec[GoldT, DecoderT]:
-        """The spec for a training on these examples, which `_examples` gave.
-
-        Only a spec that depends on data needs to read them; one whose labels do has those of
-        `_expected`, too. Raises ValueError if there can be none for them.
-        """
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> ModelSpec[GoldT, DecoderT]:
-        """The spec of a model file: from its labels and what `ModelSpec.contents` gave.
-
-        To be overridden where specs depend on data. Only that labels are a list is certain:
-        raises ValueError for whatever cannot be used. Afterwards labels, columns, entries and the
-        names of arrays are held to what the spec says of itself.
-        """
-        return self._spec_of(())
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
         """The training examples in a gold sentence."""
@@ -168,7 +149,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         word_counts = WordCounts()
         gold = list(self._counting(gold, word_counts))
         examples = self._all_examples(gold)
-        spec = self._spec_of(examples)
+        spec = self.SPEC.of_corpus(self.settings, examples, frozenset())
         checksum = self._checksum(gold)
         identity = {
             "task": self.TASK,
@@ -222,7 +203,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
     def _checksum(self, gold: list[GoldT]) -> str:
         from spacy_structreg.corpora.checksum import corpus_checksum
 
-        return corpus_checksum(chain.from_iterable(map(self.SCHEMA.layers, gold)))
+        return corpus_checksum(chain.from_iterable(map(self.SPEC.layers, gold)))
 
     def _epochs(
         self, spec: ModelSpec[GoldT, DecoderT], held_out: list[GoldT] | None, n_threads: int
@@ -275,15 +256,12 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
             if self._trained is not None or self._trainer is not None:
                 return
             word_counts = WordCounts()
-            checked = self._counting(map(self.SCHEMA.checked, sentences), word_counts)
+            checked = self._counting(map(self.SPEC.checked, sentences), word_counts)
             examples: Iterable[GoldT] = chain.from_iterable(map(self._examples, checked))
             counts = self.learning.min_count > 1
-            self._expected = frozenset(labels)
-            try:
-                counted = list(examples) if counts else []
-                spec = self._spec_of(counted if counts else examples)
-            finally:
-                expected, self._expected = self._expected, frozenset()
+            expected = frozenset(labels)
+            counted = list(examples) if counts else []
+            spec = self.SPEC.of_corpus(self.settings, counted if counts else examples, expected)
             if unknown := sorted(expected.difference(spec.labels)):
                 raise ValueError(f"a {self.NOUN} of this kind has no label {unknown[0]!r:.60}")
             self._spec = spec
@@ -294,10 +272,10 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         with self._lock:
             word_counts = WordCounts()
-            checked = self._counting(map(self.SCHEMA.checked, sentences), word_counts)
+            checked = self._counting(map(self.SPEC.checked, sentences), word_counts)
             examples = self._all_examples(checked)
             if self._spec is None:
-                self._spec = self._spec_of(examples)
+                self._spec = self.SPEC.of_corpus(self.settings, examples, frozenset())
                 self.word_counts = word_counts
             return self._compile_for_running(self._spec, examples)
 
@@ -380,7 +358,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
 
     def _compiled_sample(self, sample: Iterable[GoldT], learner: Learner) -> list[Compiled]:
         compiled = []
-        for sentence in map(self.SCHEMA.checked, sample):
+        for sentence in map(self.SPEC.checked, sample):
             # Not all that is found can be learned: tags of listed words, for one, may be unknown.
             with suppress(ValueError):
                 compiled += _compile(self._fitted_spec(), self._examples(sentence), learner)
@@ -435,7 +413,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
 
     def _counting(self, gold: Iterable[GoldT], counts: WordCounts) -> Iterable[GoldT]:
         """The same sentences, of which the words are counted as they pass, if that is asked for."""
-        return counts.counting(self.SCHEMA, gold) if self.GIVEN_WORDS else gold
+        return counts.counting(self.SPEC, gold) if self.GIVEN_WORDS else gold
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -578,7 +556,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         """The spec of a file, which must say of itself what the file says."""
         labels = field(header, "labels", list)
         entries = field(header, "spec", dict) if "spec" in header else {}
-        spec = self._restored_spec(labels, entries, arrays)
+        spec = self.SPEC.of_file(self.settings, StoredSpec(labels, entries, arrays))
         if tuple(labels) != spec.labels or any(a >= b for a, b in pairwise(labels)):
             raise ValueError(f"its labels are not sorted and distinct: {labels!r:.80}")
         if tuple(field(header, "columns", list)) != spec.widths:
@@ -621,13 +599,13 @@ class _Parts(Generic[GoldT]):
     checkpoint: Checkpoint | None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        spec = list(self.spec.labels), *self.spec.contents()
+        spec = StoredSpec(list(self.spec.labels), *self.spec.contents())
         others = self.examples, self.unlabeled, self.held_out, self.checkpoint
         return _restored_parts, (self.model, spec, *others)
 
 
-def _restored_parts(model: Any, spec: tuple[Any, ...], *others: Any) -> _Parts[Any]:
-    return _Parts(model, model._restored_spec(*spec), *others)
+def _restored_parts(model: Any, spec: StoredSpec, *others: Any) -> _Parts[Any]:
+    return _Parts(model, model.SPEC.of_file(model.settings, spec), *others)
 
 
 def _train_model(

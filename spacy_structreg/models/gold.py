@@ -20,17 +20,23 @@ GoldT = TypeVar("GoldT")
 
 
 class ExampleSchema(ABC, Generic[GoldT]):
-    """Checks gold sentences of one kind, and gives their layers of annotation."""
+    """Checks gold sentences of one kind, and gives their layers of annotation.
 
+    Never instantiated but as a part of a `ModelSpec`.
+    """
+
+    @classmethod
     @abstractmethod
-    def checked(self, sentence: Any) -> GoldT:
+    def checked(cls, sentence: Any) -> GoldT:
         """A sentence as a list. Raises ValueError if it is none of this kind."""
 
+    @classmethod
     @abstractmethod
-    def layers(self, sentence: GoldT) -> tuple[list[str], ...]:
+    def layers(cls, sentence: GoldT) -> tuple[list[str], ...]:
         """The words of a sentence; then, as long a list each, what is said about them."""
 
-    def check_corpus(self, sentences: Iterable[Any], purpose: str) -> list[GoldT]:
+    @classmethod
+    def check_corpus(cls, sentences: Iterable[Any], purpose: str) -> list[GoldT]:
         """All sentences of a corpus, as lists.
 
         purpose: names the corpus in errors. Raises ValueError, with the number of the sentence, if
@@ -40,7 +46,7 @@ class ExampleSchema(ABC, Generic[GoldT]):
         checked: list[GoldT] = []
         for number, sentence in enumerate(sentences, 1):
             try:
-                checked.append(self.checked(sentence))
+                checked.append(cls.checked(sentence))
                 if purpose != "training" and isinstance(checked[-1], PartialSentence):
                     raise ValueError(
                         "it is annotated in part, which training alone can use; give whole "
@@ -48,7 +54,7 @@ class ExampleSchema(ABC, Generic[GoldT]):
                     )
             except ValueError as error:
                 raise ValueError(f"sentence {number} of the {purpose} corpus: {error}") from error
-        if not any(word.strip() for sentence in checked for word in self.layers(sentence)[0]):
+        if not any(word.strip() for sentence in checked for word in cls.layers(sentence)[0]):
             raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
         return checked
 
@@ -56,34 +62,39 @@ class ExampleSchema(ABC, Generic[GoldT]):
 class TextSchema(ExampleSchema[GoldT]):
     """Gold sentences that are read off texts, so that they may be cut as texts are."""
 
+    @classmethod
     @abstractmethod
-    def squeezed(self, sentence: GoldT) -> GoldT:
+    def squeezed(cls, sentence: GoldT) -> GoldT:
         """A sentence without white space in its words, and without words of nothing else."""
 
-    def text(self, sentence: GoldT) -> str:
+    @classmethod
+    def text(cls, sentence: GoldT) -> str:
         """The text of a sentence."""
         if isinstance(sentence, PartialSentence):
             return sentence.text
-        return "".join(self.layers(sentence)[0])
+        return "".join(cls.layers(sentence)[0])
 
+    @classmethod
     @abstractmethod
-    def split(self, sentence: GoldT) -> Sequence[GoldT]:
+    def split(cls, sentence: GoldT) -> Sequence[GoldT]:
         """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
 
+    @classmethod
     @abstractmethod
-    def with_words(self, sentence: GoldT, words: list[str]) -> GoldT:
+    def with_words(cls, sentence: GoldT, words: list[str]) -> GoldT:
         """A sentence, not known in part only, that has other words instead of its own."""
 
-    def examples(self, sentence: GoldT, *, split: bool) -> Sequence[GoldT]:
+    @classmethod
+    def examples(cls, sentence: GoldT, *, split: bool) -> Sequence[GoldT]:
         """The training examples in a sentence: squeezed, and split if that is asked for.
 
         Of sentences that are annotated in part, those that say something.
         """
         if not isinstance(sentence, PartialSentence):
-            squeezed = self.squeezed(sentence)
-            return self.split(squeezed) if split else [squeezed]
+            squeezed = cls.squeezed(sentence)
+            return cls.split(squeezed) if split else [squeezed]
         parts = sentence.split() if split else [sentence]
-        return [self.checked(part) for part in parts if len(part) == 1 or part.says_something]
+        return [cls.checked(part) for part in parts if len(part) == 1 or part.says_something]
 
 
 def check_names(names: Iterable[str | None]) -> None:
@@ -138,7 +149,8 @@ def squeeze(word: str) -> str:
 class SegmentedSchema(TextSchema[SegmentedGold]):
     """Lists of words; or a `PartialSentence`, whose tags play no part."""
 
-    def checked(self, sentence: Any) -> SegmentedGold:
+    @classmethod
+    def checked(cls, sentence: Any) -> SegmentedGold:
         if isinstance(sentence, PartialSentence):
             return sentence.pieces if sentence.has_words else replace(sentence, tags=())
         listed = as_list(sentence)
@@ -146,30 +158,32 @@ class SegmentedSchema(TextSchema[SegmentedGold]):
             raise ValueError(f"{sentence!r:.60} is not a list of words")
         return listed
 
-    def layers(self, sentence: SegmentedGold) -> tuple[list[str], ...]:
+    @classmethod
+    def layers(cls, sentence: SegmentedGold) -> tuple[list[str], ...]:
         if isinstance(sentence, PartialSentence):
             return partial_layers(sentence)[:1]
         return (list(sentence),)
 
-    def squeezed(self, sentence: SegmentedGold) -> Words:
+    @classmethod
+    def squeezed(cls, sentence: SegmentedGold) -> Words:
         assert not isinstance(sentence, PartialSentence)
         return [word for word in map(squeeze, sentence) if word]
 
-    def split(self, sentence: SegmentedGold) -> Sequence[Words]:
+    @classmethod
+    def split(cls, sentence: SegmentedGold) -> Sequence[Words]:
         assert not isinstance(sentence, PartialSentence)
         return split_words(sentence)
 
-    def with_words(self, sentence: SegmentedGold, words: list[str]) -> Words:
+    @classmethod
+    def with_words(cls, sentence: SegmentedGold, words: list[str]) -> Words:
         return words
-
-
-SEGMENTED: Final = SegmentedSchema()
 
 
 class TaggedSchema(TextSchema[TaggedGold]):
     """Lists of (word, tag) pairs, the tag None where it is not known; or a `PartialSentence`."""
 
-    def checked(self, sentence: Any) -> TaggedGold:
+    @classmethod
+    def checked(cls, sentence: Any) -> TaggedGold:
         if isinstance(sentence, PartialSentence):
             check_names(tag for _, _, tag in sentence.tags)
             if not sentence.has_words or "" in sentence.piece_tags:
@@ -177,7 +191,7 @@ class TaggedSchema(TextSchema[TaggedGold]):
             return list(zip(sentence.pieces, sentence.piece_tags, strict=True))
         listed = as_list(sentence)
         if listed is not None and any(map(is_untagged, listed)):
-            return self._partial(listed)
+            return cls._partial(listed)
         if listed is None or not all(map(is_pair, listed)):
             raise ValueError(f"{sentence!r:.60} is not a list of pairs of a word and its tag")
         check_names(tag for _, tag in listed)
@@ -186,32 +200,37 @@ class TaggedSchema(TextSchema[TaggedGold]):
                 raise ValueError(f"the word {word!r:.60} has no tag")
         return [(word, tag) for word, tag in listed]
 
-    def _partial(self, listed: list[Any]) -> TaggedGold:
+    @classmethod
+    def _partial(cls, listed: list[Any]) -> TaggedGold:
         """Pairs of which some tags are None."""
-        self.checked([(item[0], "-") if is_untagged(item) else item for item in listed])
+        cls.checked([(item[0], "-") if is_untagged(item) else item for item in listed])
         kept = [(squeeze(word), tag) for word, tag in listed if squeeze(word)]
         if not kept:
             return []
-        return self.checked(
+        return cls.checked(
             PartialSentence.of_words([word for word, _ in kept], [tag for _, tag in kept])
         )
 
-    def layers(self, sentence: TaggedGold) -> tuple[list[str], ...]:
+    @classmethod
+    def layers(cls, sentence: TaggedGold) -> tuple[list[str], ...]:
         if isinstance(sentence, PartialSentence):
             return partial_layers(sentence)
         return [word for word, _ in sentence], [tag for _, tag in sentence]
 
-    def squeezed(self, sentence: TaggedGold) -> TaggedWords:
+    @classmethod
+    def squeezed(cls, sentence: TaggedGold) -> TaggedWords:
         assert not isinstance(sentence, PartialSentence)
         return [(word, tag) for word, tag in ((squeeze(w), t) for w, t in sentence) if word]
 
-    def split(self, sentence: TaggedGold) -> Sequence[TaggedWords]:
+    @classmethod
+    def split(cls, sentence: TaggedGold) -> Sequence[TaggedWords]:
         assert not isinstance(sentence, PartialSentence)
         sizes = map(len, split_words([word for word, _ in sentence]))
         return [sentence[start:stop] for start, stop in pairwise(accumulate(sizes, initial=0))]
 
-    def with_words(self, sentence: TaggedGold, words: list[str]) -> TaggedWords:
-        return list(zip(words, self.layers(sentence)[1], strict=True))
+    @classmethod
+    def with_words(cls, sentence: TaggedGold, words: list[str]) -> TaggedWords:
+        return list(zip(words, cls.layers(sentence)[1], strict=True))
 
 
 def known_pairs(sentence: TaggedGold) -> TaggedWords:
@@ -237,5 +256,3 @@ def is_untagged(item: Any) -> bool:
 
 
 PAIR: Final = 2
-
-TAGGED: Final = TaggedSchema()

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+from spacy_structreg.features.template_compiler import compile_edges
 from spacy_structreg.learn.setting_fields import Settings, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.gold import SEGMENTED, TAGGED
+from spacy_structreg.models.gold import SegmentedSchema, TaggedSchema
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.model_ensemble import (
     CharactersT,
@@ -71,8 +72,8 @@ class Guided(
 
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
-        characters: Any = self._characters
-        if characters._edges:
+        of_characters: Any = self._characters.settings
+        if compile_edges(of_characters.parsed()):
             raise ValueError(EDGES)
 
     def _search_anew(self) -> None:
@@ -124,7 +125,7 @@ class GuidedSegmenter(
 
     TASK = "guided_segmenter"
     NOUN = "segmenter"
-    SCHEMA = SEGMENTED
+    SPEC = SegmentedSchema
     PRIMARY = "seg_f"
     DEFAULT_WEIGHT = 0.5
     PARTS: ClassVar = {"characters": CharacterSegmenter, "words": WordSegmenter}
@@ -151,7 +152,7 @@ class GuidedJointTagger(
 
     TASK = "guided_joint_tagger"
     NOUN = "tagger"
-    SCHEMA = TAGGED
+    SPEC = TaggedSchema
     PRIMARY = "joint_f"
     DEFAULT_WEIGHT = 1.0
     PARTS: ClassVar = {"characters": CharacterJointTagger, "words": WordJointTagger}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.gold import GoldT
-from spacy_structreg.models.model_spec import ChainSpec
+from spacy_structreg.models.model_spec import ChainSpec, Labels, StoredSpec
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
@@ -174,28 +174,30 @@ class SequenceDecoder:
         return {pair: weight for pair, weight in zip(pairs, weights, strict=True) if weight}
 
 
+KnownFeatures: TypeAlias = tuple[SequenceFeatures, dict[str, Any], Arrays]
+"""Features, and the entries and arrays that they need of a model file."""
+
+
 class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
     """Labels of a scheme, and features of sequences.
 
     seen: the features. labels: in the spelling of the scheme, any; what the scheme needs besides
         is added. scheme: that of the chain; None for labels that may follow one another freely.
-    split: parts a gold sentence into what features see and its labels, in BIO if there is a scheme.
-    contents: the entries and arrays that features need of a model file.
+    entries, arrays: what features need of a model file.
     Raises ValueError for labels that are not of the scheme, and for too many or none.
     """
 
     def __init__(
         self,
-        seen: SequenceFeatures,
         labels: Iterable[str],
         scheme: Scheme | None,
-        split: Callable[[GoldT], Split],
-        contents: tuple[dict[str, Any], Arrays] | None = None,
+        seen: SequenceFeatures,
+        entries: dict[str, Any],
+        arrays: Arrays,
     ) -> None:
         self.seen = seen
-        self._contents = contents or ({}, {})
+        self._contents = entries, arrays
         self.scheme = scheme
-        self._split = split
         self._labels = complete_labels(labels, scheme)
         self.graph = label_graph(self._labels, scheme)
         self.features = ChainFeatures(seen.shapes, seen.atoms, len(self._labels), seen.lists)
@@ -205,6 +207,34 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
         if scheme == "bioes":
             begins = [(label[:2], label[2:]) for label in self._labels]
             self._spelt = tuple(_BIO.get(place, place) + name for place, name in begins)
+
+    @classmethod
+    @abstractmethod
+    def items_and_labels(cls, sentence: GoldT) -> Split:
+        """What features see of a gold sentence, and its labels, in BIO if there is a scheme."""
+
+    @classmethod
+    def new_features(cls, settings: Any) -> KnownFeatures:
+        """The features of a new training, and what they need of a model file."""
+        return settings.features(), {}, {}
+
+    @classmethod
+    def stored_features(cls, settings: Any, stored: StoredSpec) -> KnownFeatures:
+        """The features of a model file. Raises ValueError for what is not for them."""
+        return settings.features(), {}, {}
+
+    @classmethod
+    def of_corpus(cls, settings: Any, examples: Iterable[GoldT], extra: Labels) -> Self:
+        scheme = _scheme_of(settings)
+        labels = (encode(cls.items_and_labels(example)[1], scheme) for example in examples)
+        found = frozenset(extra).union(*labels)
+        return cls(found, scheme, *cls.new_features(settings))
+
+    @classmethod
+    def of_file(cls, settings: Any, stored: StoredSpec) -> Self:
+        known = check_strings("labels", stored.labels)
+        features = cls.stored_features(settings, stored)
+        return cls(known, _scheme_of(settings), *features)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -219,7 +249,7 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
         return SequenceDecoder(self, tables)
 
     def compile(self, example: GoldT, learner: Learner) -> CompiledChain | None:
-        items, labels = self._split(example)
+        items, labels = self.items_and_labels(example)
         if not items:
             return None
         try:
@@ -258,18 +288,11 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
     the items of its inputs and gold sentences are.
     """
 
-    # That of spans, if labels stand for any.
-    _scheme: Scheme | None = None
-    _seen: SequenceFeatures
+    SPEC: ClassVar[type[LabelChainSpec[Any]]]
 
     @abstractmethod
     def _items(self, given: Any) -> Sequence[Any]:
         """An input as features see it. Raises ValueError if it is none."""
-
-    @staticmethod
-    @abstractmethod
-    def _split(sentence: Any) -> Split:
-        """The items and labels of a gold sentence."""
 
     def fit(
         self,
@@ -292,34 +315,6 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
             )
         self._fit(*self._checked_corpora(sentences, dev), FitOptions(**options), further)
         return self
-
-    def _spec_of(self, examples: Iterable[GoldT]) -> LabelChainSpec[GoldT]:
-        labels = (encode(self._split(example)[1], self._scheme) for example in examples)
-        return self._chain(self._expected.union(*labels), *self._new_features())
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> LabelChainSpec[GoldT]:
-        return self._chain(check_strings("labels", labels), *self._stored_features(entries, arrays))
-
-    def _chain(
-        self,
-        labels: Iterable[str],
-        seen: SequenceFeatures,
-        entries: dict[str, Any],
-        arrays: Arrays,
-    ) -> LabelChainSpec[GoldT]:
-        return LabelChainSpec(seen, labels, self._scheme, self._split, (entries, arrays))
-
-    def _new_features(self) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
-        """The features of a new training, and what they need of a model file."""
-        return self._seen, {}, {}
-
-    def _stored_features(
-        self, entries: dict[str, Any], arrays: Arrays
-    ) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
-        """The features of a model file. Raises ValueError for what is not for them."""
-        return self._seen, {}, {}
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -396,7 +391,6 @@ class Labeler(ChainEstimator[GoldT, Scores]):
     settings: LabelerSettings
 
     def __init__(self, settings: LabelerSettings) -> None:
-        self._scheme = settings.scheme
         self.PRIMARY = "label_acc" if settings.scheme is None else "ents_f"
         super().__init__(settings)
 
@@ -474,11 +468,16 @@ class Labeler(ChainEstimator[GoldT, Scores]):
     ) -> Scores:
         from spacy_structreg.metrics.labeling import score_labels, score_spans
 
-        items, labels = zip(*map(self._split, gold), strict=True)
+        items, labels = zip(*map(self.SPEC.items_and_labels, gold), strict=True)
         predicted = self._stream(items, decoders, n_threads)
-        if self._scheme is None:
+        if self.settings.scheme is None:
             return score_labels(labels, predicted)
         return score_spans(labels, predicted)
+
+
+def _scheme_of(settings: TrainingSettings) -> Scheme | None:
+    """The scheme of spans, if labels stand for any."""
+    return settings.scheme if isinstance(settings, LabelerSettings) else None
 
 
 def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:

@@ -203,7 +203,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
 
         The middle one of equally good ones is taken. Does nothing if the setting `weight` fixes it.
         """
-        held_out = self.SCHEMA.check_corpus(dev, "development")
+        held_out = self.SPEC.check_corpus(dev, "development")
         if self.settings.weight is None:
 
             def figure(weight: float) -> float:

@@ -1,12 +1,13 @@
-"""Label set and feature definition of a model."""
+"""What a model learns: its gold sentences, labels and features."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.models.gold import GoldT
+from spacy_structreg.models.gold import ExampleSchema, GoldT
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.tasks.chain import ChainFeatures
 
@@ -26,12 +27,49 @@ if TYPE_CHECKING:
     from spacy_structreg.learn.freezing import Bits
 
 
-class ModelSpec(ABC, Generic[GoldT, DecoderT]):
-    """Label set and feature definition of a model, which give its weight rows their meaning.
+Labels: TypeAlias = AbstractSet[str]
+"""Labels that there are, whether or not examples have them."""
 
-    A spec never changes, so that threads may share it, and prediction go on by an old one
-    while `fit` builds another from its corpus.
+
+class StoredSpec(NamedTuple):
+    """The part of a model file that holds a spec: its labels, and its `ModelSpec.contents`.
+
+    Only that labels are a list is certain, and that names of arrays are strings.
     """
+
+    labels: list[Any]
+    entries: dict[str, Any]
+    arrays: Arrays
+
+
+class ModelSpec(ExampleSchema[GoldT], Generic[GoldT, DecoderT]):
+    """Gold sentences, labels and features of a model, which give its weight rows their meaning.
+
+    The class checks gold sentences, before there are labels. A spec never changes, so that threads
+    may share it, and prediction go on by an old one while `fit` builds another from its corpus.
+    """
+
+    @classmethod
+    @abstractmethod
+    def of_corpus(
+        cls, settings: Any, examples: Iterable[GoldT], extra: Labels
+    ) -> ModelSpec[GoldT, DecoderT]:
+        """The spec for a training on examples, which `Estimator._examples` gave.
+
+        Only a spec that depends on data needs to read them. settings: of the model, as it has them.
+        extra: labels that there are, whether or not the examples have them.
+
+        Raises ValueError if there can be none for them.
+        """
+
+    @classmethod
+    def of_file(cls, settings: Any, stored: StoredSpec) -> ModelSpec[GoldT, DecoderT]:
+        """The spec of a model file. To be overridden where specs depend on data.
+
+        Raises ValueError for what cannot be used. Afterwards labels, columns, entries and the names
+        of arrays are held to what the spec says of itself.
+        """
+        return cls.of_corpus(settings, (), frozenset())
 
     @property
     @abstractmethod

@@ -45,12 +45,11 @@ from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.gold import (
-    SEGMENTED,
-    TAGGED,
     GoldT,
     SegmentedGold,
+    SegmentedSchema,
     TaggedGold,
-    TextSchema,
+    TaggedSchema,
 )
 from spacy_structreg.models.knowledge import has_statistics, recounted
 from spacy_structreg.models.protocols import Decoder
@@ -722,7 +721,7 @@ class SegmentPredictor(RawTextPredictor[TextDecoderT]):
     ) -> Scores:
         from spacy_structreg.metrics.segmentation import score_segmentation
 
-        squeezed = list(map(SEGMENTED.squeezed, gold))
+        squeezed = list(map(SegmentedSchema.squeezed, gold))
         predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
 
@@ -819,7 +818,7 @@ class JointPredictor(TaggedPredictor[TextDecoderT]):
     ) -> Scores:
         from spacy_structreg.metrics.joint import score_joint
 
-        squeezed = list(map(TAGGED.squeezed, gold))
+        squeezed = list(map(TaggedSchema.squeezed, gold))
         texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
         predicted = stream_texts(texts, decoders, self._tag, n_threads)
         return score_joint(squeezed, predicted, vocabulary)
@@ -828,7 +827,8 @@ class JointPredictor(TaggedPredictor[TextDecoderT]):
 class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[TextDecoderT]):
     """An estimator that finds words in raw text; it has the setting `sentences`."""
 
-    SCHEMA: ClassVar[TextSchema[Any]]
+    SPEC: ClassVar[Any]
+    """A spec that is a `TextSchema`."""
 
     @property
     def can_adapt(self) -> bool:
@@ -866,7 +866,7 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        examples = self.SCHEMA.examples(sentence, split=self.sentences != "doc")
+        examples = self.SPEC.examples(sentence, split=self.sentences != "doc")
         if self.typed_runs == "latin":
             return list(map(self._joined, examples))
         return list(map(self._seen, examples)) if self.typed_runs else examples
@@ -876,7 +876,7 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
 
         if isinstance(example, PartialSentence):
             return example
-        words = self.SCHEMA.layers(example)[0]
+        words = self.SPEC.layers(example)[0]
         ends = list(accumulate(map(len, words)))
         runs = LatinRuns().find("".join(words))
         cut = {place for run in runs for place in range(run.start + 1, run.end)}
@@ -896,11 +896,11 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
         if isinstance(example, PartialSentence):
             text = with_stand_ins(example.text, runs.find(example.text))
             return cast("GoldT", replace(example, text=text))
-        words = self.SCHEMA.layers(example)[0]
+        words = self.SPEC.layers(example)[0]
         text = self._text_of(words)
         seen = iter("".join(with_stand_ins(text, runs.find(text)).split()))
         masked = ["".join(islice(seen, len(word))) for word in words]
-        return cast("GoldT", self.SCHEMA.with_words(example, masked))
+        return cast("GoldT", self.SPEC.with_words(example, masked))
 
 
 class BaseSegmenter(
@@ -909,7 +909,6 @@ class BaseSegmenter(
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
-    SCHEMA = SEGMENTED
     PRIMARY = "seg_f"
 
 
@@ -919,7 +918,6 @@ class BaseJointTagger(
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
-    SCHEMA = TAGGED
     PRIMARY = "joint_f"
 
 

@@ -27,7 +27,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
-from spacy_structreg.models.gold import GoldT, SegmentedGold
+from spacy_structreg.models.gold import GoldT, SegmentedGold, SegmentedSchema
 from spacy_structreg.models.knowledge import (
     contents_of,
     frozen_atoms,
@@ -36,7 +36,7 @@ from spacy_structreg.models.knowledge import (
     source_atoms,
     source_templates,
 )
-from spacy_structreg.models.model_spec import ChainSpec, ModelSpec
+from spacy_structreg.models.model_spec import ChainSpec, Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.raw_text import BaseSegmenter
 from spacy_structreg.models.settings import (
@@ -112,6 +112,12 @@ class CharacterSettings(KnowledgeSettings, TrainingSettings):
         known = [*self.plain_atoms.atoms, *source_atoms(self)]
         return parse_templates(names, known, CHARACTER_TABLES)
 
+    def features(self, atoms: CharacterAtoms, n_labels: int) -> ChainFeatures:
+        """The features of the templates, by what is read of characters."""
+        templates = self.parsed()
+        shapes, edges = compile_shapes(templates), compile_edges(templates)
+        return ChainFeatures(shapes, atoms.atoms, n_labels, edge_shapes=edges)
+
     @property
     def plain_atoms(self) -> CharacterAtoms:
         """The atoms of characters without those of sources, in their own script."""
@@ -123,49 +129,6 @@ class CharacterSegmenterSettings(CharacterSettings):
     """Settings of a `CharacterSegmenter`."""
 
     epochs: int = 20
-
-
-class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
-    """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
-
-    The notation of templates is that of `features.templates`, the schemes those of
-    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
-    Raises ValueError for settings that do not exist or contradict each other.
-    """
-
-    TASK = "character_segmenter"
-    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
-    SETTINGS = CharacterSegmenterSettings
-    settings: CharacterSegmenterSettings
-
-    @from_settings(CharacterSegmenterSettings)
-    def __init__(self, settings: CharacterSegmenterSettings) -> None:
-        templates = settings.parsed()
-        self._shapes = compile_shapes(templates)
-        self._edges = compile_edges(templates)
-        self._scheme = SCHEMES[settings.scheme]()
-        # Sources and scripts are read when the model is trained.
-        reads = settings.has_sources or settings.script is not None
-        spec = None if reads else self._spec_for(settings.plain_atoms)
-        super().__init__(replace(settings, templates=complete(templates)), spec)
-
-    # Hooks of the base classes --------------------------------------------------------------------
-
-    def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
-        return self._spec_for(read_atoms(self.settings, lambda: map(self.SCHEMA.text, examples)))
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> CharacterSpec:
-        return self._spec_for(restored_atoms(self.settings, entries, arrays))
-
-    def _character_scheme(self) -> SegmentationScheme:
-        return self._scheme
-
-    def _spec_for(self, atoms: CharacterAtoms) -> CharacterSpec:
-        n_labels = len(self._scheme.labels)
-        features = ChainFeatures(self._shapes, atoms.atoms, n_labels, edge_shapes=self._edges)
-        return CharacterSpec(atoms, self._scheme, features)
 
 
 @dataclass(frozen=True)
@@ -192,8 +155,24 @@ class CharacterChainSpec(ChainSpec[GoldT, CharacterDecoder], Generic[GoldT, Sche
         return contents_of(self.atoms)
 
 
-class CharacterSpec(CharacterChainSpec[SegmentedGold, SegmentationScheme]):
+class CharacterSpec(SegmentedSchema, CharacterChainSpec[SegmentedGold, SegmentationScheme]):
     """Labels and features of words without tags."""
+
+    @classmethod
+    def of_corpus(
+        cls, settings: CharacterSegmenterSettings, examples: Iterable[SegmentedGold], extra: Labels
+    ) -> CharacterSpec:
+        return cls.of_atoms(settings, read_atoms(settings, lambda: map(cls.text, examples)))
+
+    @classmethod
+    def of_file(cls, settings: CharacterSegmenterSettings, stored: StoredSpec) -> CharacterSpec:
+        return cls.of_atoms(settings, restored_atoms(settings, stored.entries, stored.arrays))
+
+    @classmethod
+    def of_atoms(cls, settings: CharacterSegmenterSettings, atoms: CharacterAtoms) -> CharacterSpec:
+        """The spec by what is read of characters."""
+        scheme = SCHEMES[settings.scheme]()
+        return cls(atoms, scheme, settings.features(atoms, len(scheme.labels)))
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         decoder = ChainDecoder(self.features, self.scheme.graph, tables)
@@ -221,6 +200,32 @@ class CharacterSpec(CharacterChainSpec[SegmentedGold, SegmentationScheme]):
         return self.atoms.compile(example, self.scheme, self.features, learner)
 
 
+class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
+    """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
+
+    The notation of templates is that of `features.templates`, the schemes those of
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "character_segmenter"
+    SPEC = CharacterSpec
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
+    SETTINGS = CharacterSegmenterSettings
+    settings: CharacterSegmenterSettings
+
+    @from_settings(CharacterSegmenterSettings)
+    def __init__(self, settings: CharacterSegmenterSettings) -> None:
+        settings = replace(settings, templates=complete(settings.parsed()))
+        # Sources and scripts are read when the model is trained.
+        reads = settings.has_sources or settings.script is not None
+        spec = None if reads else CharacterSpec.of_atoms(settings, settings.plain_atoms)
+        super().__init__(settings, spec)
+
+    def _character_scheme(self) -> SegmentationScheme:
+        return SCHEMES[self.settings.scheme]()
+
+
 DEFAULT_LEARNING_OF_WORDS: Final = Learning(mini_sample=5.0)
 """Whole words in pieces of five: chosen on the development set of UD Chinese GSD."""
 
@@ -244,65 +249,6 @@ class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSett
         None,
         "In prediction, keep only the best of the states that no later score can tell apart, which "
         "with by_words and no limit is exact; null does so with no limit and with a guide.",
-    )
-
-
-class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
-    """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
-
-    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
-    `PartialSentence`s.
-    Raises ValueError for settings that do not exist or contradict each other.
-    """
-
-    TASK = "word_segmenter"
-    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
-    COUNTS: ClassVar = True
-    SETTINGS = WordSegmenterSettings
-    settings: WordSegmenterSettings
-
-    @from_settings(WordSegmenterSettings)
-    def __init__(self, settings: WordSegmenterSettings) -> None:
-        system = _system_of(settings, CharacterAtoms(settings.types, settings.half_width))
-        further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
-        further += ["lexicon"] * bool(settings.lexicon)
-        templates = parse_state_templates(
-            joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
-        )
-        self._features = WordSpec(
-            system,
-            templates,
-            settings.beam,
-            settings.merge,
-            settings.update,
-            settings.beam_margin,
-        )
-        # Word lists and scripts are read when the model is trained.
-        reads = settings.lexicon or settings.script is not None
-        spec = None if reads else self._features
-        super().__init__(replace(settings, templates=complete(templates)), spec)
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
-        return self._spec_for(read_atoms(self.settings))
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> WordSpec:
-        return self._spec_for(restored_atoms(self.settings, entries, arrays))
-
-    def _spec_for(self, atoms: CharacterAtoms) -> WordSpec:
-        return replace(self._features, system=_system_of(self.settings, atoms))
-
-
-def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
-    return WordTransitions(
-        atoms,
-        1,
-        settings.by_words,
-        settings.max_word_length,
-        joins_runs=settings.typed_runs == "latin",
     )
 
 
@@ -352,8 +298,42 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
         return contents_of(self.system.characters)
 
 
-class WordSpec(WordSearchSpec[SegmentedGold, WordDecoder]):
+class WordSpec(SegmentedSchema, WordSearchSpec[SegmentedGold, WordDecoder]):
     """Features and search of words without tags."""
+
+    @classmethod
+    def of_corpus(
+        cls, settings: WordSegmenterSettings, examples: Iterable[SegmentedGold], extra: Labels
+    ) -> WordSpec:
+        return cls.of_atoms(settings, read_atoms(settings))
+
+    @classmethod
+    def of_file(cls, settings: WordSegmenterSettings, stored: StoredSpec) -> WordSpec:
+        return cls.of_atoms(settings, restored_atoms(settings, stored.entries, stored.arrays))
+
+    @classmethod
+    def of_atoms(cls, settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordSpec:
+        """The spec by what is read of characters."""
+        system = WordTransitions(
+            atoms,
+            1,
+            settings.by_words,
+            settings.max_word_length,
+            joins_runs=settings.typed_runs == "latin",
+        )
+        further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
+        further += ["lexicon"] * bool(settings.lexicon)
+        templates = parse_state_templates(
+            joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
+        )
+        return cls(
+            system,
+            templates,
+            settings.beam,
+            settings.merge,
+            settings.update,
+            settings.beam_margin,
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -376,3 +356,28 @@ class WordSpec(WordSearchSpec[SegmentedGold, WordDecoder]):
         if isinstance(example, PartialSentence):
             return self.system.compile_partial(example.text, example.boundaries, (), learner)
         return self.system.compile(example, None, learner)
+
+
+class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
+    """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
+
+    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
+    `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "word_segmenter"
+    SPEC = WordSpec
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
+    COUNTS: ClassVar = True
+    SETTINGS = WordSegmenterSettings
+    settings: WordSegmenterSettings
+
+    @from_settings(WordSegmenterSettings)
+    def __init__(self, settings: WordSegmenterSettings) -> None:
+        plain = CharacterAtoms(settings.types, settings.half_width)
+        features = WordSpec.of_atoms(settings, plain)
+        # Word lists and scripts are read when the model is trained.
+        reads = settings.lexicon or settings.script is not None
+        spec = None if reads else features
+        super().__init__(replace(settings, templates=complete(features.templates)), spec)

@@ -30,8 +30,15 @@ from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.explanation import Explanation
-from spacy_structreg.models.gold import TAGGED, TaggedGold, TaggedWords, Words, known_pairs, tags_of
-from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.gold import (
+    TaggedGold,
+    TaggedSchema,
+    TaggedWords,
+    Words,
+    known_pairs,
+    tags_of,
+)
+from spacy_structreg.models.model_spec import Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.parallel import run_tasks
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.models.settings import (
@@ -120,6 +127,263 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
         "or a model file; it is stored with the model.",
     )
 
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
+        further = [*["guide"] * (self.guide is not None), *further_tables(self)]
+        names = joined(self.templates, *further)
+        return parse_state_templates(names, TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES)
+
+
+@dataclass(frozen=True)
+class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
+    """Tags, features of words, and how they are searched for.
+
+    system: of one thread, without the dictionary; trainers and decoders get copies of it.
+    dictionary: for decoders. guide: of another standard, stored with the model.
+    """
+
+    tags: tuple[str, ...]
+    system: TagTransitions
+    dictionary: TagSets | None
+    guide: Tagger | None
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    decode_beam: int | None
+    update: str
+
+    @classmethod
+    def of_corpus(
+        cls, settings: TaggerSettings, examples: Iterable[TaggedGold], extra: Labels
+    ) -> TagSpec:
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for example in examples:
+            for word, tag in known_pairs(example):
+                counts[word][tag] += 1
+        labels = sorted(frozenset(extra).union(*counts.values()))
+        guide = None
+        if settings.guide is not None:
+            guide = Tagger.from_contents(*read_model(settings.guide, [Tagger.TASK]))
+        known = WordKnowledge.read(settings)
+        return cls._of(settings, labels, counts.items(), known, guide)
+
+    @classmethod
+    def of_file(cls, settings: TaggerSettings, stored: StoredSpec) -> TagSpec:
+        known = check_strings("labels", stored.labels)
+        categories, classes, dictionary = (
+            TagSets(len(known), unnested(name, stored.arrays))
+            if any(key.startswith(f"{name}.") for key in stored.arrays)
+            else None
+            for name in ("categories", "classes", "dictionary")
+        )
+        if (settings.guide is None) != ("guide" not in stored.entries):
+            raise ValueError("it has a guide, or none, against its settings")
+        guide = None
+        if "guide" in stored.entries:
+            header = field(stored.entries, "guide", dict)
+            guide = Tagger.from_contents("guide", header, unnested("guide", stored.arrays))
+            if not guide.is_trained or header["state"] == "training":
+                raise ValueError("its guide is not a trained model")
+        knowledge = WordKnowledge.stored(settings, stored.entries, stored.arrays)
+        return cls._from(
+            settings, known, categories, classes, dictionary, known=knowledge, guide=guide
+        )
+
+    @classmethod
+    def empty(cls, settings: TaggerSettings) -> TagSpec:
+        """A spec without tags."""
+        return cls._of(settings, (), (), WordKnowledge.unread(settings), None)
+
+    @classmethod
+    def _of(
+        cls,
+        settings: TaggerSettings,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        known: WordKnowledge,
+        guide: Tagger | None,
+    ) -> TagSpec:
+        """The spec of labels, of how often each word has each tag, and of a guide."""
+        number = {label: i for i, label in enumerate(labels)}
+        atoms = known.atoms()
+        of_character: dict[int, Counter[int]] = defaultdict(Counter)
+        of_word: dict[int, Counter[int]] = defaultdict(Counter)
+        for word, tags in counts:
+            seen = of_word[atoms.key_of(word)]
+            for tag, count in tags.items():
+                seen[number[tag]] += count
+            for code in set(atoms.codes_of(word)):
+                for tag, count in tags.items():
+                    of_character[code][number[tag]] += count
+
+        classes = {
+            key: set(tags) for key, tags in of_word.items() if tags.total() >= _LEAST_OF_CLASS
+        }
+
+        names = {atom for template in settings.parsed() for atom in template.atoms}
+        return cls._from(
+            settings,
+            labels,
+            TagSets.from_mapping(
+                len(labels) or 1,
+                {
+                    code: [tag for tag, count in tags.items() if count >= _LEAST_OF_CATEGORY]
+                    for code, tags in of_character.items()
+                },
+            )
+            if names & CATEGORY_ATOMS
+            else None,
+            TagSets.from_mapping(len(labels) or 1, classes) if names & TAG_SET_ATOMS else None,
+            _dictionary_of(settings, of_word, number),
+            known=known,
+            guide=guide,
+        )
+
+    @classmethod
+    def _from(
+        cls,
+        settings: TaggerSettings,
+        labels: Sequence[str],
+        categories: TagSets | None,
+        classes: TagSets | None,
+        dictionary: TagSets | None,
+        *,
+        known: WordKnowledge,
+        guide: Tagger | None,
+    ) -> TagSpec:
+        templates = settings.parsed()
+        atoms = [atom for template in templates for atom in template.atoms]
+        return cls(
+            tuple(labels),
+            TagTransitions(
+                known.atoms(categories, classes),
+                len(labels) or 1,
+                atoms,
+                new_guide=None if guide is None else guide._decoders().new_decoder,
+            ),
+            dictionary,
+            guide,
+            templates,
+            settings.beam,
+            settings.decode_beam,
+            settings.update,
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return (self.system.n_tags,)
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        # A feature of words has seen few of all tags.
+        rows = TrainingRows(self.system.n_tags, adaptive=True, **learning.penalties)
+        return Perceptron([rows], learning)
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam)
+
+    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam if self.update == "every" else self.decode_beam)
+
+    def _trainer(self, learner: Perceptron, beam: int | None) -> AgendaTrainer:
+        # Without a limit there would be as many states as sequences of tags.
+        merge = beam is None
+        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, self.update, merge)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
+        system = self.system.copy(self.dictionary)
+        scorer = StateScorer(system, self.templates, tables)
+        return TagDecoder(
+            Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
+        )
+
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
+        number = self._number
+        unknown = sorted(tags_of([example]) - number.keys())
+        if unknown:
+            raise ValueError(
+                f"the tag {unknown[0]!r} is none of those that the training began with "
+                f"({', '.join(self.tags)}); call fit, or prepare with the whole corpus"
+            )
+        if isinstance(example, PartialSentence):
+            # None for a word whose tag is not known, which is "".
+            return self.system.compile(
+                example.pieces, [number.get(tag) for tag in example.piece_tags], learner
+            )
+        words = [word for word, _ in example]
+        return self.system.compile(words, [number[tag] for _, tag in example], learner)
+
+    def unreachable_reason(self, example: TaggedGold) -> str | None:
+        if self.dictionary is None or isinstance(example, PartialSentence):
+            return None
+        for word, tag in example:
+            of_word = self.dictionary.get(self.system.words.key_of(word))
+            allowed = of_word or self.dictionary.get(OTHER_WORDS)
+            if allowed is not None and self._number[tag] not in allowed:
+                return (
+                    f"the dictionary of the model gives {word!r} only the tags "
+                    f"{', '.join(self.tags[each] for each in allowed)}; train with another "
+                    "setting of dictionary or closed_tags"
+                )
+        return None
+
+    def frozen(self, bits: Bits, prune: float) -> TagSpec:
+        if self.guide is None or self.guide.is_frozen:
+            return self
+        guide = self.guide.freeze(bits=bits, prune=prune)
+        system = TagTransitions(
+            self.system.words,
+            self.system.n_tags,
+            self.system.atoms,
+            new_guide=guide._decoders().new_decoder,
+        )
+        return replace(self, system=system, guide=guide)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        sets = {
+            "categories": self.system.words.categories,
+            "classes": self.system.words.classes,
+            "dictionary": self.dictionary,
+        }
+        entries, arrays = contents_of_words(self.system.words)
+        arrays |= {
+            key: array
+            for name, each in sets.items()
+            if each is not None
+            for key, array in nested(name, each.arrays).items()
+        }
+        if self.guide is None:
+            return entries, arrays
+        header, inner = self.guide.contents()
+        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
+
+
+def _dictionary_of(
+    settings: TaggerSettings, of_word: dict[int, Counter[int]], number: dict[str, int]
+) -> TagSets | None:
+    """The tags that `dictionary` and `closed_tags` leave to words; None if they leave all.
+
+    of_word: how often each word has each tag. number: of each tag.
+    """
+    least = settings.dictionary
+    closed = {number[tag] for tag in settings.closed_tags or () if tag in number}
+    if least is None and not closed:
+        return None
+    others = set(number.values()) - closed
+    kept = {OTHER_WORDS: others} if closed else {}
+    for word, tags in of_word.items():
+        if least is not None and tags.total() >= least:
+            kept[word] = set(tags)
+        elif closed & set(tags):
+            kept[word] = others.union(tags)
+    return TagSets.from_mapping(len(number) or 1, kept)
+
 
 class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
@@ -135,7 +399,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
 
     TASK = "tagger"
     NOUN = "tagger"
-    SCHEMA = TAGGED
+    SPEC = TagSpec
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
     MUST_AGREE = ("templates", "labels", "half_width", "script")
@@ -146,26 +410,16 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
 
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
-        self._templates = parse_state_templates(
-            joined(
-                settings.templates,
-                *["guide"] * (settings.guide is not None),
-                *further_tables(settings),
-            ),
-            TAGGING_EVENTS,
-            TAGGING_ATOMS,
-            TAGGER_TABLES,
-        )
         closed = settings.closed_tags
-        self._closed = CLOSED_TAGS[closed] if isinstance(closed, str) else tuple(closed or ())
+        closed = CLOSED_TAGS[closed] if isinstance(closed, str) else tuple(closed or ())
         super().__init__(
-            replace(settings, templates=complete(self._templates), closed_tags=self._closed)
+            replace(settings, templates=complete(settings.parsed()), closed_tags=closed)
         )
         # Decoders of another beam, with those that they are made from.
         self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
             # A trainer checks which updates there are, and which beams go with them.
-            spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
+            spec = TagSpec.empty(self.settings)
             spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
@@ -280,239 +534,6 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, None, decoders, n_threads)
         return score_tagging(visible, predicted, vocabulary)
-
-    def _spec_of(self, examples: Iterable[TaggedGold]) -> TagSpec:
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for example in examples:
-            for word, tag in known_pairs(example):
-                counts[word][tag] += 1
-        labels = sorted(self._expected.union(*counts.values()))
-        guide = None
-        if self.settings.guide is not None:
-            guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
-        known = WordKnowledge.read(self.settings)
-        return self._spec_for(labels, counts.items(), known, guide)
-
-    def _spec_for(
-        self,
-        labels: Sequence[str],
-        counts: Iterable[tuple[str, Counter[str]]],
-        known: WordKnowledge,
-        guide: Tagger | None,
-    ) -> TagSpec:
-        """The spec of labels, of how often each word has each tag, and of a guide."""
-        number = {label: i for i, label in enumerate(labels)}
-        atoms = known.atoms()
-        of_character: dict[int, Counter[int]] = defaultdict(Counter)
-        of_word: dict[int, Counter[int]] = defaultdict(Counter)
-        for word, tags in counts:
-            seen = of_word[atoms.key_of(word)]
-            for tag, count in tags.items():
-                seen[number[tag]] += count
-            for code in set(atoms.codes_of(word)):
-                for tag, count in tags.items():
-                    of_character[code][number[tag]] += count
-
-        classes = {
-            key: set(tags) for key, tags in of_word.items() if tags.total() >= _LEAST_OF_CLASS
-        }
-
-        names = {atom for template in self._templates for atom in template.atoms}
-        return self._spec_from(
-            labels,
-            TagSets.from_mapping(
-                len(labels) or 1,
-                {
-                    code: [tag for tag, count in tags.items() if count >= _LEAST_OF_CATEGORY]
-                    for code, tags in of_character.items()
-                },
-            )
-            if names & CATEGORY_ATOMS
-            else None,
-            TagSets.from_mapping(len(labels) or 1, classes) if names & TAG_SET_ATOMS else None,
-            self._dictionary_of(of_word, number),
-            known=known,
-            guide=guide,
-        )
-
-    def _dictionary_of(
-        self, of_word: dict[int, Counter[int]], number: dict[str, int]
-    ) -> TagSets | None:
-        """The tags that `dictionary` and `closed_tags` leave to words; None if they leave all.
-
-        of_word: how often each word has each tag. number: of each tag.
-        """
-        least = self.settings.dictionary
-        closed = {number[tag] for tag in self._closed if tag in number}
-        if least is None and not closed:
-            return None
-        others = set(number.values()) - closed
-        kept = {OTHER_WORDS: others} if closed else {}
-        for word, tags in of_word.items():
-            if least is not None and tags.total() >= least:
-                kept[word] = set(tags)
-            elif closed & set(tags):
-                kept[word] = others.union(tags)
-        return TagSets.from_mapping(len(number) or 1, kept)
-
-    def _spec_from(
-        self,
-        labels: Sequence[str],
-        categories: TagSets | None,
-        classes: TagSets | None,
-        dictionary: TagSets | None,
-        *,
-        known: WordKnowledge,
-        guide: Tagger | None,
-    ) -> TagSpec:
-        atoms = [atom for template in self._templates for atom in template.atoms]
-        return TagSpec(
-            tuple(labels),
-            TagTransitions(
-                known.atoms(categories, classes),
-                len(labels) or 1,
-                atoms,
-                new_guide=None if guide is None else guide._decoders().new_decoder,
-            ),
-            dictionary,
-            guide,
-            self._templates,
-            self.settings.beam,
-            self.settings.decode_beam,
-            self.settings.update,
-        )
-
-    def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
-        known = check_strings("labels", labels)
-        categories, classes, dictionary = (
-            TagSets(len(known), unnested(name, arrays))
-            if any(key.startswith(f"{name}.") for key in arrays)
-            else None
-            for name in ("categories", "classes", "dictionary")
-        )
-        if (self.settings.guide is None) != ("guide" not in entries):
-            raise ValueError("it has a guide, or none, against its settings")
-        guide = None
-        if "guide" in entries:
-            header = field(entries, "guide", dict)
-            guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
-            if not guide.is_trained or header["state"] == "training":
-                raise ValueError("its guide is not a trained model")
-        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
-        return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
-
-
-@dataclass(frozen=True)
-class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
-    """Tags, features of words, and how they are searched for.
-
-    system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders. guide: of another standard, stored with the model.
-    """
-
-    tags: tuple[str, ...]
-    system: TagTransitions
-    dictionary: TagSets | None
-    guide: Tagger | None
-    templates: tuple[StateTemplate, ...]
-    beam: int | None
-    decode_beam: int | None
-    update: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.tags
-
-    @cached_property
-    def _number(self) -> dict[str, int]:
-        return {tag: i for i, tag in enumerate(self.tags)}
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return (self.system.n_tags,)
-
-    def new_learner(self, learning: Learning) -> Perceptron:
-        # A feature of words has seen few of all tags.
-        rows = TrainingRows(self.system.n_tags, adaptive=True, **learning.penalties)
-        return Perceptron([rows], learning)
-
-    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return self._trainer(learner, self.beam)
-
-    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return self._trainer(learner, self.beam if self.update == "every" else self.decode_beam)
-
-    def _trainer(self, learner: Perceptron, beam: int | None) -> AgendaTrainer:
-        # Without a limit there would be as many states as sequences of tags.
-        merge = beam is None
-        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, self.update, merge)
-
-    def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
-        system = self.system.copy(self.dictionary)
-        scorer = StateScorer(system, self.templates, tables)
-        return TagDecoder(
-            Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
-        )
-
-    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
-        number = self._number
-        unknown = sorted(tags_of([example]) - number.keys())
-        if unknown:
-            raise ValueError(
-                f"the tag {unknown[0]!r} is none of those that the training began with "
-                f"({', '.join(self.tags)}); call fit, or prepare with the whole corpus"
-            )
-        if isinstance(example, PartialSentence):
-            # None for a word whose tag is not known, which is "".
-            return self.system.compile(
-                example.pieces, [number.get(tag) for tag in example.piece_tags], learner
-            )
-        words = [word for word, _ in example]
-        return self.system.compile(words, [number[tag] for _, tag in example], learner)
-
-    def unreachable_reason(self, example: TaggedGold) -> str | None:
-        if self.dictionary is None or isinstance(example, PartialSentence):
-            return None
-        for word, tag in example:
-            of_word = self.dictionary.get(self.system.words.key_of(word))
-            allowed = of_word or self.dictionary.get(OTHER_WORDS)
-            if allowed is not None and self._number[tag] not in allowed:
-                return (
-                    f"the dictionary of the model gives {word!r} only the tags "
-                    f"{', '.join(self.tags[each] for each in allowed)}; train with another "
-                    "setting of dictionary or closed_tags"
-                )
-        return None
-
-    def frozen(self, bits: Bits, prune: float) -> TagSpec:
-        if self.guide is None or self.guide.is_frozen:
-            return self
-        guide = self.guide.freeze(bits=bits, prune=prune)
-        system = TagTransitions(
-            self.system.words,
-            self.system.n_tags,
-            self.system.atoms,
-            new_guide=guide._decoders().new_decoder,
-        )
-        return replace(self, system=system, guide=guide)
-
-    def contents(self) -> tuple[dict[str, Any], Arrays]:
-        sets = {
-            "categories": self.system.words.categories,
-            "classes": self.system.words.classes,
-            "dictionary": self.dictionary,
-        }
-        entries, arrays = contents_of_words(self.system.words)
-        arrays |= {
-            key: array
-            for name, each in sets.items()
-            if each is not None
-            for key, array in nested(name, each.arrays).items()
-        }
-        if self.guide is None:
-            return entries, arrays
-        header, inner = self.guide.contents()
-        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
 
 
 def _visible(sentence: TaggedWords) -> TaggedWords:

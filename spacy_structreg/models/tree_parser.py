@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
@@ -27,10 +27,8 @@ from spacy_structreg.models.settings import (
     ViewSettings,
     WordSettings,
     complete,
-    joined,
 )
 from spacy_structreg.models.tree_queries import TaggedSentence
-from spacy_structreg.models.word_knowledge import further_tables
 from spacy_structreg.search.transition_system import TransitionSystem
 
 GivenT = TypeVar("GivenT")
@@ -59,6 +57,17 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
         'null for "max_violation", and for "every" with beam = 1.',
     )
 
+    @abstractmethod
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
+
+    @property
+    def chosen_update(self) -> UpdatePoint:
+        """The point of updates that is set, or else the default for the beam."""
+        if self.update is not None:
+            return self.update
+        return "every" if self.beam == 1 else "max_violation"
+
     def _check(self) -> None:
         super()._check()
         if self.learning is not None and self.learning.mini_sample is not None:
@@ -75,46 +84,21 @@ class TreeParser(
 ):
     """Builds a tree over tagged words by beam search over the states of a transition system.
 
-    events, atoms: those that templates may name. tables: of templates, by name. table: that of
-    which the default of `templates` is the name. own_atoms: of events that have others, these.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
     COUNTS: ClassVar = True
+    SPEC: ClassVar[type[TreeSpec[Any, Any]]]
     settings: TreeParserSettings
 
-    def __init__(
-        self,
-        settings: TreeParserSettings,
-        *,
-        events: Sequence[str],
-        atoms: Sequence[str],
-        tables: Mapping[str, str],
-        table: str,
-        own_atoms: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
-        templates = table if settings.templates is None else settings.templates
-        self._templates = parse_state_templates(
-            joined(templates, *further_tables(settings)),
-            events,
-            atoms,
-            tables,
-            own_atoms=own_atoms,
-        )
-        update = settings.update
-        if update is None:
-            update = "every" if settings.beam == 1 else "max_violation"
-        self._update = update
-        super().__init__(replace(settings, templates=complete(self._templates), update=update))
+    def __init__(self, settings: TreeParserSettings) -> None:
+        templates, update = complete(settings.parsed()), settings.chosen_update
+        super().__init__(replace(settings, templates=templates, update=update))
         # A trainer checks which updates there are, and which beams go with them.
-        spec = self._empty_spec()
+        spec = self.SPEC.empty(self.settings)
         spec.new_trainer(spec.new_learner(self.learning))
 
     # Hooks ---------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def _empty_spec(self) -> ModelSpec[GoldT, DecoderT]:
-        """A spec without labels."""
 
     @abstractmethod
     def _query(self, sentence: TaggedSentence, given: GivenT | None) -> QueryT:
@@ -187,6 +171,11 @@ class TreeSpec(ModelSpec[GoldT, DecoderT]):
     beam: int | None
     margin: float | None
     update: str
+
+    @classmethod
+    @abstractmethod
+    def empty(cls, settings: Any) -> ModelSpec[GoldT, DecoderT]:
+        """A spec without labels."""
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -39,7 +39,9 @@ class WordCounts:
         """The share of the words of Chinese characters that have several; 0 if there are none."""
         return self.long / self.han if self.han else 0.0
 
-    def counting(self, kind: ExampleSchema[GoldT], sentences: Iterable[GoldT]) -> Iterator[GoldT]:
+    def counting(
+        self, kind: type[ExampleSchema[GoldT]], sentences: Iterable[GoldT]
+    ) -> Iterator[GoldT]:
         """Pass sentences of a kind of two layers or more on, and count the words of each."""
         for sentence in sentences:
             words, second = kind.layers(sentence)[:2]

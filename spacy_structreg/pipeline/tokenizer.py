@@ -26,7 +26,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
-from spacy_structreg.models.gold import TAGGED
+from spacy_structreg.models.gold import TaggedSchema
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.raw_text import RawTextPredictor, TextAnalysis
 from spacy_structreg.models.tree_queries import heads_of_all
@@ -443,11 +443,13 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
     def _completed(self, doc: Doc) -> Doc:
         """A gold Doc, or another one with what is not known of it as the model finds it."""
 
-        from spacy_structreg.models.joint.word_joint_parser import PARSED
+        from spacy_structreg.models.joint.word_joint_parser import ParsedSchema
 
         words, unknown = visible_tokens(doc), unknown_stretches(doc)
-        is_parsed = self.model.SCHEMA is PARSED
-        lacks_tags = self.model.SCHEMA is TAGGED and not all(word.tag for word in words)
+        is_parsed = issubclass(self.model.SPEC, ParsedSchema)
+        lacks_tags = issubclass(self.model.SPEC, TaggedSchema) and not all(
+            word.tag for word in words
+        )
         if doc.has_annotation("DEP") if is_parsed else not (unknown or lacks_tags):
             return doc
         pieces = {i for begin, end in unknown for i in range(begin, end)}
@@ -478,12 +480,12 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         trees.
         """
 
-        from spacy_structreg.models.joint.word_joint_parser import PARSED
+        from spacy_structreg.models.joint.word_joint_parser import ParsedSchema
 
-        if self.model.SCHEMA is PARSED:
+        if issubclass(self.model.SPEC, ParsedSchema):
             model: Any = self.model
             return gold_trees(doc, many_roots=model.many_roots)
-        tagged = self.model.SCHEMA is TAGGED
+        tagged = issubclass(self.model.SPEC, TaggedSchema)
         partial = partial_sentence(doc)
         if partial is not None and (tagged or not partial.has_words):
             return [partial]

@@ -10,11 +10,11 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, Constitue
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.models.classification import CLASSIFIED
-from spacy_structreg.models.constituents import CONSTITUENTS
-from spacy_structreg.models.dependencies import DEPENDENCIES
-from spacy_structreg.models.gold import SEGMENTED, TAGGED
-from spacy_structreg.models.labeling.labelers import LABELED
+from spacy_structreg.models.classification import TextClassifierSpec
+from spacy_structreg.models.constituents import ConstituentSpec
+from spacy_structreg.models.dependencies import DependencySpec
+from spacy_structreg.models.gold import SegmentedSchema, TaggedSchema
+from spacy_structreg.models.labeling.labelers import SequenceLabelerSpec
 
 WORDS = st.text("好ab 。！”\n\u3000", max_size=4)
 PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=12)
@@ -24,12 +24,12 @@ PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=1
 def test_tags_follow_their_words(pairs: list[tuple[str, str]]) -> None:
     """Each word is joined with its tag into one, and what becomes of words alone is compared."""
     words = [word for word, _ in pairs]
-    assert TAGGED.layers(pairs) == (words, [tag for _, tag in pairs])
-    assert SEGMENTED.layers(words) == (words,)
-    squeezed = list(TAGGED.squeezed(pairs))
+    assert TaggedSchema.layers(pairs) == (words, [tag for _, tag in pairs])
+    assert SegmentedSchema.layers(words) == (words,)
+    squeezed = list(TaggedSchema.squeezed(pairs))
     assert squeezed == [("".join(word.split()), tag) for word, tag in pairs if word.split()]
-    assert [word for word, _ in squeezed] == SEGMENTED.squeezed(words)
-    sentences = TAGGED.split(squeezed)
+    assert [word for word, _ in squeezed] == SegmentedSchema.squeezed(words)
+    sentences = TaggedSchema.split(squeezed)
     assert [pair for sentence in sentences for pair in sentence] == squeezed
     assert [[word for word, _ in sentence] for sentence in sentences] == split_words(
         [word for word, _ in squeezed]
@@ -40,23 +40,23 @@ def test_tags_and_labels_that_no_file_can_hold() -> None:
     odd = "X\udfff"
     phrases = (Constituent(odd, 0, 1, 0),)
     for kind, sentence in (
-        (TAGGED, [("a", odd)]),
-        (DEPENDENCIES, Sentence(("a",), (odd,), (ROOT,), (None,))),
-        (DEPENDENCIES, Sentence(("a",), ("X",), (ROOT,), (odd,))),
-        (CONSTITUENTS, ConstituencySentence(("a",), (odd,), ())),
-        (CONSTITUENTS, ConstituencySentence(("a",), ("X",), phrases)),
+        (TaggedSchema, [("a", odd)]),
+        (DependencySpec, Sentence(("a",), (odd,), (ROOT,), (None,))),
+        (DependencySpec, Sentence(("a",), ("X",), (ROOT,), (odd,))),
+        (ConstituentSpec, ConstituencySentence(("a",), (odd,), ())),
+        (ConstituentSpec, ConstituencySentence(("a",), ("X",), phrases)),
     ):
         with pytest.raises(ValueError, match=r"'X\\udfff' has a lone surrogate, U\+DFFF"):
             kind.checked(sentence)
     # Of words, characters are enough.
-    assert TAGGED.checked([(odd, "X")]) == [(odd, "X")]
+    assert TaggedSchema.checked([(odd, "X")]) == [(odd, "X")]
 
 
 @given(PAIRS)
 def test_any_iterable_of_pairs(pairs: list[tuple[str, str]]) -> None:
-    assert TAGGED.checked(map(list, pairs)) == TAGGED.checked(iter(pairs)) == pairs
+    assert TaggedSchema.checked(map(list, pairs)) == TaggedSchema.checked(iter(pairs)) == pairs
     words = [word for word, _ in pairs]
-    assert SEGMENTED.checked(iter(words)) == SEGMENTED.checked(tuple(words)) == words
+    assert SegmentedSchema.checked(iter(words)) == SegmentedSchema.checked(tuple(words)) == words
 
 
 ROWS = st.integers(2, 4).flatmap(
@@ -66,8 +66,12 @@ ROWS = st.integers(2, 4).flatmap(
 
 @given(ROWS)
 def test_labeled_tokens(rows: list[tuple[str, ...]]) -> None:
-    assert LABELED.checked(map(list, rows)) == LABELED.checked(iter(rows)) == rows
-    layers = LABELED.layers(rows)
+    assert (
+        SequenceLabelerSpec.checked(map(list, rows))
+        == SequenceLabelerSpec.checked(iter(rows))
+        == rows
+    )
+    layers = SequenceLabelerSpec.layers(rows)
     assert len(layers) == (len(rows[0]) if rows else 2)
     assert all(isinstance(layer, list) and len(layer) == len(rows) for layer in layers)
     assert all(layers[i][k] == cell for k, row in enumerate(rows) for i, cell in enumerate(row))
@@ -89,26 +93,31 @@ def test_labeled_tokens(rows: list[tuple[str, ...]]) -> None:
 )
 def test_tokens_that_are_not_labeled(sentence: object, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
-        LABELED.checked(sentence)
+        SequenceLabelerSpec.checked(sentence)
     with pytest.raises(ValueError, match=f"sentence 2 of the training corpus: .*{fault}"):
-        LABELED.check_corpus([[("a", "O")], sentence], "training")
+        SequenceLabelerSpec.check_corpus([[("a", "O")], sentence], "training")
 
 
 def test_sentences_have_the_same_columns() -> None:
     narrow, wide = [("a", "O")], [("a", "N", "O")]
-    assert LABELED.check_corpus([[], narrow, [], narrow], "dev") == [[], narrow, [], narrow]
+    assert SequenceLabelerSpec.check_corpus([[], narrow, [], narrow], "dev") == [
+        [],
+        narrow,
+        [],
+        narrow,
+    ]
     with pytest.raises(ValueError, match="sentence 3 of the dev corpus: its tokens have 3 columns"):
-        LABELED.check_corpus([narrow, [], wide], "dev")
+        SequenceLabelerSpec.check_corpus([narrow, [], wide], "dev")
     for empty in ([], [[]], [[(" ", "O")]]):
         with pytest.raises(ValueError, match="the dev corpus is empty"):
-            LABELED.check_corpus(empty, "dev")
+            SequenceLabelerSpec.check_corpus(empty, "dev")
 
 
 @given(st.lists(WORDS), st.sampled_from(["sport", "a b"]))
 def test_classified_texts(words: list[str], category: str) -> None:
     for text in ((words, category), [iter(words), category]):
-        assert CLASSIFIED.checked(text) == (words, category)
-    assert CLASSIFIED.layers((words, category)) == (words, [category] * len(words))
+        assert TextClassifierSpec.checked(text) == (words, category)
+    assert TextClassifierSpec.layers((words, category)) == (words, [category] * len(words))
 
 
 @pytest.mark.parametrize(
@@ -125,4 +134,4 @@ def test_classified_texts(words: list[str], category: str) -> None:
 )
 def test_texts_that_are_not_classified(text: object, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
-        CLASSIFIED.checked(text)
+        TextClassifierSpec.checked(text)

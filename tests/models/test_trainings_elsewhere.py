@@ -22,7 +22,7 @@ from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.reports import EpochReport
-from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, CharacterSpec, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)
@@ -145,14 +145,15 @@ def test_files_of_settings_are_read_here_alone(tmp_path: Path, backend: Backend)
     def train() -> bytes:
         path.write_text("大学\n图书馆\n学生会\n", "utf-8")
         model = CharacterSegmenter(epochs=2, n_models=2, seed=1, lexicon=[str(path)])
-        spec_of = model._spec_of
 
-        def and_remove(examples: Any) -> Any:
-            spec = spec_of(examples)
-            path.unlink()
-            return spec
+        class Removing(CharacterSpec):
+            @classmethod
+            def of_corpus(cls, *arguments: Any) -> CharacterSpec:
+                spec = super().of_corpus(*arguments)
+                path.unlink()
+                return spec
 
-        model._spec_of = and_remove  # type: ignore[method-assign]
+        model.SPEC = Removing  # type: ignore[misc]
         return model.fit(*WORDS).to_bytes()
 
     expected = train()

@@ -274,7 +274,7 @@ def test_it_learns_its_corpus(corpus: list[Tagged]) -> None:
 
 def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
     model = WordJointTagger(sentences="doc")
-    spec = model._spec_of(corpus)
+    spec = model.SPEC.of_corpus(model.settings, corpus, frozenset())
     learner = spec.new_learner(Learning())
     compiled = [spec.compile(sentence, learner) for sentence in corpus]
     for mini_sample in (1.0, 2.5, None):

@@ -17,8 +17,8 @@ from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.gold import TAGGED, TaggedWords
-from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.gold import TaggedSchema, TaggedWords
+from spacy_structreg.models.model_spec import Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.settings import PerceptronSettings
 
 
@@ -88,7 +88,7 @@ class ToyDecoder:
         return tags
 
 
-class ToySpec(ModelSpec[TaggedWords, ToyDecoder]):
+class ToySpec(TaggedSchema, ModelSpec[Any, ToyDecoder]):
     """Tags, and a dictionary: the numbers of the tags that each word was seen with."""
 
     labels: tuple[str, ...] = ()
@@ -98,6 +98,28 @@ class ToySpec(ModelSpec[TaggedWords, ToyDecoder]):
         self.labels = tuple(labels)
         self.widths = (len(self.labels),)
         self.seen = seen
+
+    @classmethod
+    def of_corpus(
+        cls, settings: ToySettings, examples: Iterable[TaggedWords], extra: Labels
+    ) -> ToySpec:
+        pairs = {pair for example in examples for pair in example}
+        labels = sorted({tag for _, tag in pairs})
+        seen: dict[str, list[int]] = {}
+        for word, tag in sorted(pairs):
+            seen.setdefault(word, []).append(labels.index(tag))
+        return ToySpec(labels, seen)
+
+    @classmethod
+    def of_file(cls, settings: ToySettings, stored: StoredSpec) -> ToySpec:
+        words = check_strings("words", stored.entries["dictionary"])
+        tags, ends = (
+            stored.arrays["dictionary.tags"].tolist(),
+            stored.arrays["dictionary.ends"].tolist(),
+        )
+        begins = [0, *ends]
+        seen = {word: tags[begins[i] : ends[i]] for i, word in enumerate(words)}
+        return ToySpec(check_strings("labels", stored.labels), seen)
 
     def new_learner(self, learning: Learning) -> Perceptron:
         return Perceptron([TrainingRows(len(self.labels))], learning)
@@ -136,7 +158,7 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
 
     TASK = "toy_tagger"
     NOUN = "tagger"
-    SCHEMA = TAGGED
+    SPEC = ToySpec
     PRIMARY = "tag_acc"
     MUST_AGREE = ("labels", "lower")
     SETTINGS = ToySettings
@@ -170,24 +192,7 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
         return word.lower() if self.settings.lower else word
 
     def _examples(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
-        return [[(self._view(word), tag) for word, tag in self.SCHEMA.squeezed(sentence)]]
-
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> ToySpec:
-        pairs = {pair for example in examples for pair in example}
-        labels = sorted({tag for _, tag in pairs})
-        seen: dict[str, list[int]] = {}
-        for word, tag in sorted(pairs):
-            seen.setdefault(word, []).append(labels.index(tag))
-        return ToySpec(labels, seen)
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: dict[str, np.ndarray]
-    ) -> ToySpec:
-        words = check_strings("words", entries["dictionary"])
-        tags, ends = arrays["dictionary.tags"].tolist(), arrays["dictionary.ends"].tolist()
-        begins = [0, *ends]
-        seen = {word: tags[begins[i] : ends[i]] for i, word in enumerate(words)}
-        return ToySpec(check_strings("labels", labels), seen)
+        return [[(self._view(word), tag) for word, tag in self.SPEC.squeezed(sentence)]]
 
     def _score(
         self,
@@ -196,6 +201,6 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
-        squeezed = [self.SCHEMA.squeezed(sentence) for sentence in gold]
+        squeezed = [self.SPEC.squeezed(sentence) for sentence in gold]
         words = [[word for word, _ in sentence] for sentence in squeezed]
         return score_tagging(squeezed, self._tags(words, decoders, n_threads), vocabulary)

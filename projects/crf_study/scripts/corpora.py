@@ -52,7 +52,7 @@ class Corpus:
             for part in ("train", "dev", "test")
             if part in entry
         }
-        layers = ESTIMATORS[entry["kind"]].SCHEMA.layers
+        layers = ESTIMATORS[entry["kind"]].SPEC.layers
         said = chain.from_iterable(map(layers, chain.from_iterable(self._parts.values())))
         self.checksum = corpus_checksum(said)[:12]
 

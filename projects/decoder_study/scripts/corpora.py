@@ -15,8 +15,8 @@ from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.constituents import CONSTITUENTS
-from spacy_structreg.models.dependencies import DEPENDENCIES
+from spacy_structreg.models.constituents import ConstituentSpec
+from spacy_structreg.models.dependencies import DependencySpec
 from spacy_structreg.models.tagging import with_found_tags
 
 GOLD = ("trees", "constituents", "tags")
@@ -54,7 +54,7 @@ class Part:
     def layers(self) -> Iterator[Sequence[str]]:
         """All that the sentences say, for a checksum."""
         if self.kind in ("trees", "constituents"):
-            layers = (DEPENDENCIES if self.kind == "trees" else CONSTITUENTS).layers
+            layers = (DependencySpec if self.kind == "trees" else ConstituentSpec).layers
             for tree in self.gold:
                 yield from layers(tree)
             return

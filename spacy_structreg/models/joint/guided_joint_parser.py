@@ -19,7 +19,11 @@ from spacy_structreg.models.joint.parsed_analyses import (
     ArcGuide,
     fitted_weights,
 )
-from spacy_structreg.models.joint.word_joint_parser import PARSED, ParsingPredictor, WordJointParser
+from spacy_structreg.models.joint.word_joint_parser import (
+    ParsedSchema,
+    ParsingPredictor,
+    WordJointParser,
+)
 from spacy_structreg.models.model_ensemble import (
     best_of,
     part,
@@ -118,7 +122,7 @@ class GuidedJointParser(
 
     TASK = "guided_joint_parser"
     NOUN = "joint parser"
-    SCHEMA = PARSED
+    SPEC = ParsedSchema
     PRIMARY = "las_f"
     # Trees are hardly better or worse by it, but words are.
     TUNED_FOR = "tag_f"
@@ -189,11 +193,11 @@ class GuidedJointParser(
         the weight of characters. The middle one of equally good ones is taken; what settings fix
         stays.
         """
-        held_out = self.SCHEMA.check_corpus(dev, "development")
+        held_out = self.SPEC.check_corpus(dev, "development")
         remembered = self._analysis_parser(remember=True)
         self._remembered = remembered
         try:
-            squeezed = [PARSED.squeezed(sentence) for sentence in held_out]
+            squeezed = [ParsedSchema.squeezed(sentence) for sentence in held_out]
             whole = [each for each in squeezed if each.heads.count(ROOT) == 1]
             self.analysis_weights = fitted_weights(remembered, whole, n_threads=n_threads)
             weight = super().tune(held_out, n_threads=n_threads)

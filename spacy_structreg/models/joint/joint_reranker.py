@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.gold import TAGGED
+from spacy_structreg.models.gold import TaggedSchema
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.model_ensemble import ModelEnsemble, PairSettings, part
 from spacy_structreg.models.raw_text import JointPredictor
@@ -44,7 +44,7 @@ class JointReranker(
 
     TASK = "joint_reranker"
     NOUN = "tagger"
-    SCHEMA = TAGGED
+    SPEC = TaggedSchema
     PRIMARY = "joint_f"
     DEFAULT_WEIGHT = 1.0
     PARTS: ClassVar = {"characters": CharacterJointTagger, "words": WordJointTagger}

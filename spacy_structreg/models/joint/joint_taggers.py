@@ -15,7 +15,6 @@ from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
@@ -23,12 +22,13 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
-from spacy_structreg.models.gold import GoldT, TaggedGold, known_pairs, tags_of
+from spacy_structreg.models.gold import GoldT, TaggedGold, TaggedSchema, known_pairs, tags_of
 from spacy_structreg.models.knowledge import (
     contents_of,
     read_atoms,
     restored_atoms,
 )
+from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.raw_text import BaseJointTagger
 from spacy_structreg.models.segmentation import (
@@ -46,7 +46,7 @@ from spacy_structreg.models.settings import (
     joined,
 )
 from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.chain import ChainDecoder, CompiledChain
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, with_tags
@@ -70,67 +70,6 @@ class CharacterJointTaggerSettings(CharacterSettings):
         "they had there; null for any labels.",
         minimum=1,
     )
-
-
-class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
-    """Finds words and their tags by labeling characters (Ng & Low 2004, section 3.2).
-
-    A label says where in its word a character stands and which tag the word has; tags are those of
-    the training corpus.
-
-    The default learning is that of a `CharacterSegmenter`, checked on the development set of UD
-    Chinese. Rare characters should stay free of `prune`, and training always is: there, the lists
-    of labels would never be wrong.
-
-    Gold sentences are lists of (word, tag) pairs, or `PartialSentence`s, which `prune` does not
-    look at. Raises ValueError for settings that do not exist or contradict each other.
-    """
-
-    TASK = "character_joint_tagger"
-    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
-    SETTINGS = CharacterJointTaggerSettings
-    settings: CharacterJointTaggerSettings
-
-    @from_settings(CharacterJointTaggerSettings)
-    def __init__(self, settings: CharacterJointTaggerSettings) -> None:
-        templates = settings.parsed()
-        self._shapes = compile_shapes(templates)
-        self._edges = compile_edges(templates)
-        super().__init__(replace(settings, templates=complete(templates)))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return self._spec.scheme.tags if isinstance(self._spec, CharacterJointSpec) else ()
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _character_scheme(self) -> JointScheme:
-        spec: Any = self._fitted_spec()
-        scheme: JointScheme = spec.scheme
-        return scheme
-
-    def _spec_of(self, examples: Iterable[TaggedGold]) -> CharacterJointSpec:
-        listed = list(examples)
-        atoms = read_atoms(self.settings, lambda: map(self.SCHEMA.text, listed))
-        spec = self._spec_for(tags_of(listed), atoms)
-        if self.settings.prune is None:
-            return spec
-        return replace(spec, lists=_label_lists(spec, listed, self.settings.prune))
-
-    def _spec_for(self, tags: Iterable[str], atoms: CharacterAtoms) -> CharacterJointSpec:
-        scheme = with_tags(SCHEMES[self.settings.scheme](), tags)
-        n_labels = len(scheme.labels)
-        features = ChainFeatures(self._shapes, atoms.atoms, n_labels, edge_shapes=self._edges)
-        return CharacterJointSpec(atoms, scheme, features, None)
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> CharacterJointSpec:
-        tags = [label.partition("-")[2] for label in check_strings("labels", labels)]
-        spec = self._spec_for(tags, restored_atoms(self.settings, entries, arrays))
-        if not {"lists.characters", "lists.labels"} <= arrays.keys():
-            return spec
-        return replace(spec, lists=Lists.unpacked(arrays, len(labels)))
 
 
 @dataclass(frozen=True)
@@ -171,10 +110,38 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class CharacterJointSpec(CharacterChainSpec[TaggedGold, JointScheme]):
+class CharacterJointSpec(TaggedSchema, CharacterChainSpec[TaggedGold, JointScheme]):
     """Labels with tags, features of characters, and lists of labels, if there are any."""
 
     lists: Lists | None
+
+    @classmethod
+    def of_corpus(
+        cls, settings: CharacterJointTaggerSettings, examples: Iterable[TaggedGold], extra: Labels
+    ) -> CharacterJointSpec:
+        listed = list(examples)
+        atoms = read_atoms(settings, lambda: map(cls.text, listed))
+        spec = cls._of(settings, tags_of(listed), atoms)
+        if settings.prune is None:
+            return spec
+        return replace(spec, lists=_label_lists(spec, listed, settings.prune))
+
+    @classmethod
+    def of_file(
+        cls, settings: CharacterJointTaggerSettings, stored: StoredSpec
+    ) -> CharacterJointSpec:
+        tags = [label.partition("-")[2] for label in check_strings("labels", stored.labels)]
+        spec = cls._of(settings, tags, restored_atoms(settings, stored.entries, stored.arrays))
+        if not {"lists.characters", "lists.labels"} <= stored.arrays.keys():
+            return spec
+        return replace(spec, lists=Lists.unpacked(stored.arrays, len(stored.labels)))
+
+    @classmethod
+    def _of(
+        cls, settings: CharacterJointTaggerSettings, tags: Iterable[str], atoms: CharacterAtoms
+    ) -> CharacterJointSpec:
+        scheme = with_tags(SCHEMES[settings.scheme](), tags)
+        return cls(atoms, scheme, settings.features(atoms, len(scheme.labels)), None)
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         lists = None if self.lists is None else (self.lists.characters, self.lists.allowed)
@@ -233,6 +200,40 @@ def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedGold], least
     for row, character in enumerate(listed):
         allowed[row, list(seen[character])] = True
     return Lists(np.array(listed, dtype=np.uint32), allowed)
+
+
+class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
+    """Finds words and their tags by labeling characters (Ng & Low 2004, section 3.2).
+
+    A label says where in its word a character stands and which tag the word has; tags are those of
+    the training corpus.
+
+    The default learning is that of a `CharacterSegmenter`, checked on the development set of UD
+    Chinese. Rare characters should stay free of `prune`, and training always is: there, the lists
+    of labels would never be wrong.
+
+    Gold sentences are lists of (word, tag) pairs, or `PartialSentence`s, which `prune` does not
+    look at. Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "character_joint_tagger"
+    SPEC = CharacterJointSpec
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
+    SETTINGS = CharacterJointTaggerSettings
+    settings: CharacterJointTaggerSettings
+
+    @from_settings(CharacterJointTaggerSettings)
+    def __init__(self, settings: CharacterJointTaggerSettings) -> None:
+        super().__init__(replace(settings, templates=complete(settings.parsed())))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self._spec.scheme.tags if isinstance(self._spec, CharacterJointSpec) else ()
+
+    def _character_scheme(self) -> JointScheme:
+        spec: Any = self._fitted_spec()
+        scheme: JointScheme = spec.scheme
+        return scheme
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +296,12 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
             "least_seen": self.least_seen,
         }
 
+    @property
+    def further_tables(self) -> list[str]:
+        """Tables of templates that settings add."""
+        further = ["types"] * (self.types is not None)
+        return further + ["lexicon", "listed_tags"] * bool(self.lexicon)
+
     def completed(self, templates: Sequence[StateTemplate]) -> Self:
         """The same settings with all templates, and with the closed tags that names stand for."""
         return replace(
@@ -324,6 +331,13 @@ class WordJointTaggerSettings(TaggedWordSettings):
         "for n-best lists.",
     )
 
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
+        atoms = CharacterAtoms(self.types, self.half_width)
+        system = WordTransitions(atoms, 2, self.by_words, self.max_word_length)
+        names = joined(self.templates, *self.further_tables)
+        return parse_state_templates(names, system.events, system.atoms, JOINT_TABLES)
+
     def _check(self) -> None:
         super()._check()
         if self.growing_records and self.chosen_learning.min_count > 1:
@@ -331,93 +345,6 @@ class WordJointTaggerSettings(TaggedWordSettings):
                 "growing_records begin empty, so that their features cannot be counted before "
                 "training; choose min_count = 1, or growing_records = false"
             )
-
-
-class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
-    """Segments text and tags its words by features of both (Zhang & Clark 2011, section 4).
-
-    What is not proposed is known by the records of the training corpus (section 4.2,
-    `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
-    With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
-    whole words compete where they end: better at small widths, and many times slower. With
-    `growing_records` an example is looked up once more, word by word and character by character,
-    before it is decoded; to trained weights that are trained further records no longer grow.
-    Mini-samples are counted in words, and cut between them.
-
-    Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
-    `prepare` has seen, or, without it, of the first sentences that are compiled; models are
-    averaged if they have the same. Raises ValueError for settings that do not exist or contradict
-    each other.
-    """
-
-    TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
-    COUNTS: ClassVar = True
-    SETTINGS = WordJointTaggerSettings
-    settings: WordJointTaggerSettings
-
-    @from_settings(WordJointTaggerSettings)
-    def __init__(self, settings: WordJointTaggerSettings) -> None:
-        atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
-        further = ["types"] * (settings.types is not None)
-        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
-        self._parsed = parse_state_templates(
-            joined(settings.templates, *further),
-            system.events,
-            system.atoms,
-            JOINT_TABLES,
-        )
-        super().__init__(settings.completed(self._parsed))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return self.labels
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
-        sentences = list(map(known_pairs, examples))
-        tags = tuple(sorted(tags_of(sentences)))
-        atoms = read_atoms(self.settings)
-        passes = self.settings.epochs if self.settings.growing_records else 1
-        records = TagRecords.collect(sentences, tags, atoms, passes=passes, **self.settings.records)
-        return self._features(tags, records, atoms)
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> WordJointSpec:
-        tags = tuple(check_strings("labels", labels))
-        atoms = restored_atoms(self.settings, entries, arrays)
-        known = contents_of(atoms)[1]
-        of_records = {name: array for name, array in arrays.items() if name not in known}
-        return self._features(tags, TagRecords(len(tags), of_records), atoms)
-
-    def _features(
-        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
-    ) -> WordJointSpec:
-        system = WordTransitions(
-            atoms,
-            len(tags),
-            self.settings.by_words,
-            self.settings.max_word_length,
-            records,
-            joins_runs=self.settings.typed_runs == "latin",
-        )
-        # A corpus of one tag has no choice of tags.
-        templates = tuple(each for each in self._parsed if each.event in system.events)
-        return WordJointSpec(
-            system=system,
-            templates=templates,
-            beam=self.settings.beam,
-            merge=self.settings.merge,
-            update=self.settings.update,
-            margin=self.settings.beam_margin,
-            prune_training=self.settings.prune_training,
-            tags=tags,
-            records=records,
-            growing=self.settings.records if self.settings.growing_records else None,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -469,13 +396,63 @@ class TaggedWordSpec(WordSearchSpec[GoldT, DecoderT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointSpec(TaggedWordSpec[TaggedGold, WordDecoder]):
+class WordJointSpec(TaggedSchema, TaggedWordSpec[TaggedGold, WordDecoder]):
     """Features and search of words with tags, and no more.
 
     growing: settings of records of its own that a training from nothing begins with; None for none.
     """
 
     growing: dict[str, Any] | None = None
+
+    @classmethod
+    def of_corpus(
+        cls, settings: WordJointTaggerSettings, examples: Iterable[TaggedGold], extra: Labels
+    ) -> WordJointSpec:
+        sentences = list(map(known_pairs, examples))
+        tags = tuple(sorted(tags_of(sentences)))
+        atoms = read_atoms(settings)
+        passes = settings.epochs if settings.growing_records else 1
+        records = TagRecords.collect(sentences, tags, atoms, passes=passes, **settings.records)
+        return cls._of(settings, tags, records, atoms)
+
+    @classmethod
+    def of_file(cls, settings: WordJointTaggerSettings, stored: StoredSpec) -> WordJointSpec:
+        tags = tuple(check_strings("labels", stored.labels))
+        atoms = restored_atoms(settings, stored.entries, stored.arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in stored.arrays.items() if name not in known}
+        return cls._of(settings, tags, TagRecords(len(tags), of_records), atoms)
+
+    @classmethod
+    def _of(
+        cls,
+        settings: WordJointTaggerSettings,
+        tags: tuple[str, ...],
+        records: TagRecords,
+        atoms: CharacterAtoms,
+    ) -> WordJointSpec:
+        system = WordTransitions(
+            atoms,
+            len(tags),
+            settings.by_words,
+            settings.max_word_length,
+            records,
+            joins_runs=settings.typed_runs == "latin",
+        )
+        # A corpus of one tag has no choice of tags.
+        templates = tuple(each for each in settings.parsed() if each.event in system.events)
+        return cls(
+            system=system,
+            templates=templates,
+            beam=settings.beam,
+            merge=settings.merge,
+            update=settings.update,
+            margin=settings.beam_margin,
+            prune_training=settings.prune_training,
+            tags=tags,
+            records=records,
+            growing=settings.records if settings.growing_records else None,
+        )
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         # Trained weights have seen a corpus whose words would be missing.
@@ -527,3 +504,38 @@ class WordJointSpec(TaggedWordSpec[TaggedGold, WordDecoder]):
 
     def unreachable_reason(self, example: TaggedGold) -> str | None:
         return None if isinstance(example, PartialSentence) else self.unreachable_reason_of(example)
+
+
+class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
+    """Segments text and tags its words by features of both (Zhang & Clark 2011, section 4).
+
+    What is not proposed is known by the records of the training corpus (section 4.2,
+    `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
+    With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
+    whole words compete where they end: better at small widths, and many times slower. With
+    `growing_records` an example is looked up once more, word by word and character by character,
+    before it is decoded; to trained weights that are trained further records no longer grow.
+    Mini-samples are counted in words, and cut between them.
+
+    Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
+    `prepare` has seen, or, without it, of the first sentences that are compiled; models are
+    averaged if they have the same. Raises ValueError for settings that do not exist or contradict
+    each other.
+    """
+
+    TASK = "word_joint_tagger"
+    SPEC = WordJointSpec
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
+    COUNTS: ClassVar = True
+    SETTINGS = WordJointTaggerSettings
+    settings: WordJointTaggerSettings
+
+    @from_settings(WordJointTaggerSettings)
+    def __init__(self, settings: WordJointTaggerSettings) -> None:
+        super().__init__(settings.completed(settings.parsed()))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.labels
+
+    # Hooks of the base classes -------------------------------------------------------------------

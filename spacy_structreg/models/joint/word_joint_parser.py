@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from spacy_structreg.corpora.dependencies import ROOT, projectivize
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.joint import WORD_TREE_TABLES
-from spacy_structreg.features.state_templates import parse_state_templates
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
@@ -23,11 +23,12 @@ from spacy_structreg.metrics.dependencies import TextParsingScorer
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.dependencies import DEPENDENCIES
+from spacy_structreg.models.dependencies import DependencySpec
 from spacy_structreg.models.gold import TextSchema, squeeze
 from spacy_structreg.models.joint.joint_taggers import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.models.joint.parsed_analyses import ArcGuide
 from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
+from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.raw_text import (
     Limits,
     TaggedPredictor,
@@ -51,33 +52,36 @@ from spacy_structreg.tasks.segmentation.words import WordGuide
 class ParsedSchema(TextSchema[Sentence]):
     """`Sentence`s as parts of texts; none is cut, as trees reach over all cuts."""
 
-    def checked(self, sentence: Any) -> Sentence:
-        return DEPENDENCIES.checked(sentence)
+    @classmethod
+    def checked(cls, sentence: Any) -> Sentence:
+        return DependencySpec.checked(sentence)
 
-    def layers(self, sentence: Sentence) -> tuple[list[str], ...]:
-        return DEPENDENCIES.layers(sentence)
+    @classmethod
+    def layers(cls, sentence: Sentence) -> tuple[list[str], ...]:
+        return DependencySpec.layers(sentence)
 
-    def squeezed(self, sentence: Sentence) -> Sentence:
+    @classmethod
+    def squeezed(cls, sentence: Sentence) -> Sentence:
         visible = without_blanks(sentence)
         assert visible is not None
         return replace(visible, words=tuple(map(squeeze, visible.words)))
 
-    def split(self, sentence: Sentence) -> Sequence[Sentence]:
+    @classmethod
+    def split(cls, sentence: Sentence) -> Sequence[Sentence]:
         return [sentence]
 
-    def with_words(self, sentence: Sentence, words: list[str]) -> Sentence:
+    @classmethod
+    def with_words(cls, sentence: Sentence, words: list[str]) -> Sentence:
         return replace(sentence, words=tuple(words))
 
-    def examples(self, sentence: Sentence, *, split: bool) -> Sequence[Sentence]:
+    @classmethod
+    def examples(cls, sentence: Sentence, *, split: bool) -> Sequence[Sentence]:
         if without_blanks(sentence) is None:
             return []
-        squeezed = self.squeezed(sentence)
+        squeezed = cls.squeezed(sentence)
         if None in squeezed.heads:
             return [squeezed]
         return [replace(squeezed, heads=projectivize(squeezed.heads))]
-
-
-PARSED: Final = ParsedSchema()
 
 
 logger = logging.getLogger("spacy_structreg")
@@ -110,6 +114,12 @@ class WordJointParserSettings(TaggedWordSettings):
         "Find the ends of sentences as well, by trees that are complete, instead of taking what "
         "`sentences` leaves for one each: train on texts of several sentences then.",
     )
+
+    def parsed(self) -> tuple[StateTemplate, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
+        system = WordTreeTransitions(CharacterAtoms(self.types, self.half_width), 2, 1)
+        names = joined(self.templates, *self.further_tables)
+        return parse_state_templates(names, system.events, system.atoms, WORD_TREE_TABLES)
 
     def _check(self) -> None:
         super()._check()
@@ -210,7 +220,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
-        squeezed = list(map(PARSED.squeezed, gold))
+        squeezed = list(map(ParsedSchema.squeezed, gold))
         scorer = TextParsingScorer(vocabulary)
         texts = (self._text_of(sentence.words) for sentence in squeezed)
         found = stream_texts(texts, decoders, self._trees, n_threads)
@@ -219,63 +229,27 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         return scorer.scores()
 
 
-class WordJointParser(
-    AdaptiveBeam,
-    ParsingPredictor,
-    TextEstimator[Sentence, WordTreeDecoder, Scores],
-):
-    """Finds words, their tags and trees over them in one search (Hatori et al. 2012).
+@dataclass(frozen=True, kw_only=True)
+class WordJointParserSpec(ParsedSchema, TaggedWordSpec[Sentence, WordTreeDecoder]):
+    """Features and search of words with tags and trees.
 
-    Characters join words, words trees, as in arc-standard parsing, and each may correct the others
-    (`tasks.joint.word_trees`). What words and tags are not proposed is known by the records of the
-    training corpus, as in `WordJointTagger`.
-
-    Gold sentences are `Sentence`s. Trees that are not projective are made so for training
-    (`corpora.dependencies.projectivize`); sentences that lack heads, labels or tags, or have
-    several roots without the setting `many_roots`, are left out, and the log counts them.
-    The best epoch is that of the highest las_f, from raw text.
-    Raises ValueError for settings that do not exist or contradict each other.
+    arc_labels: of arcs, by their numbers; root_label: of roots, which have none.
     """
 
-    TASK = "word_joint_parser"
-    NOUN = "joint parser"
-    SCHEMA = PARSED
-    PRIMARY = "las_f"
-    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
-    COUNTS: ClassVar = True
-    SETTINGS = WordJointParserSettings
-    settings: WordJointParserSettings
+    system: WordTreeTransitions
+    arc_labels: tuple[str, ...]
+    root_label: str
 
-    @from_settings(WordJointParserSettings)
-    def __init__(self, settings: WordJointParserSettings) -> None:
-        system = WordTreeTransitions(CharacterAtoms(settings.types, settings.half_width), 2, 1)
-        further = ["types"] * (settings.types is not None)
-        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
-        self._parsed = parse_state_templates(
-            joined(settings.templates, *further), system.events, system.atoms, WORD_TREE_TABLES
-        )
-        super().__init__(settings.completed(self._parsed))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return self.labels
-
-    @property
-    def arc_labels(self) -> tuple[str, ...]:
-        """The labels of arcs, sorted. Raises ValueError if it has not been trained."""
-        spec = self._fitted_spec()
-        assert isinstance(spec, WordJointParserSpec)
-        return spec.arc_labels
-
-    # Hooks of the base classes -------------------------------------------------------------------
-
-    def _spec_of(self, examples: Iterable[Sentence]) -> WordJointParserSpec:
+    @classmethod
+    def of_corpus(
+        cls, settings: WordJointParserSettings, examples: Iterable[Sentence], extra: Labels
+    ) -> WordJointParserSpec:
         roots: Counter[str] = Counter()
         labels: set[str] = set()
         sentences = []
         n_left_out = 0
         for example in examples:
-            if not _is_whole(example, many_roots=self.settings.many_roots):
+            if not _is_whole(example, many_roots=settings.many_roots):
                 n_left_out += 1
                 continue
             sentences.append(list(zip(example.words, example.tags, strict=True)))
@@ -293,29 +267,41 @@ class WordJointParser(
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
         tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
-        atoms = read_atoms(self.settings)
-        records = TagRecords.collect(sentences, tags, atoms, **self.settings.records)
-        return self._features(records, atoms, tags, tuple(sorted(labels)), root)
-
-    def _restored_spec(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> WordJointParserSpec:
-        tags = tuple(check_strings("labels", labels))
-        atoms = restored_atoms(self.settings, entries, arrays)
-        known = contents_of(atoms)[1]
-        of_records = {name: array for name, array in arrays.items() if name not in known}
-        return self._features(
-            TagRecords(len(tags), of_records),
+        atoms = read_atoms(settings)
+        records = TagRecords.collect(sentences, tags, atoms, **settings.records)
+        return cls._of(
+            settings,
+            records,
             atoms,
-            tags,
-            tuple(check_strings("arc_labels", field(entries, "arc_labels", list))),
-            field(entries, "root_label", str),
+            tags=tags,
+            arc_labels=tuple(sorted(labels)),
+            root_label=root,
         )
 
-    def _features(
-        self,
+    @classmethod
+    def of_file(cls, settings: WordJointParserSettings, stored: StoredSpec) -> WordJointParserSpec:
+        tags = tuple(check_strings("labels", stored.labels))
+        atoms = restored_atoms(settings, stored.entries, stored.arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in stored.arrays.items() if name not in known}
+        return cls._of(
+            settings,
+            TagRecords(len(tags), of_records),
+            atoms,
+            tags=tags,
+            arc_labels=tuple(
+                check_strings("arc_labels", field(stored.entries, "arc_labels", list))
+            ),
+            root_label=field(stored.entries, "root_label", str),
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        settings: WordJointParserSettings,
         records: TagRecords,
         atoms: CharacterAtoms,
+        *,
         tags: tuple[str, ...],
         arc_labels: tuple[str, ...],
         root_label: str,
@@ -324,36 +310,24 @@ class WordJointParser(
             atoms,
             len(tags),
             len(arc_labels) or 1,
-            self.settings.max_word_length,
+            settings.max_word_length,
             records,
-            many_roots=self.settings.many_roots,
+            many_roots=settings.many_roots,
         )
-        return WordJointParserSpec(
+        return cls(
             system=system,
             # A corpus of one tag has no choice of tags.
-            templates=tuple(each for each in self._parsed if each.event in system.events),
-            beam=self.settings.beam,
+            templates=tuple(each for each in settings.parsed() if each.event in system.events),
+            beam=settings.beam,
             merge=False,
-            update=self.settings.update,
-            margin=self.settings.beam_margin,
-            prune_training=self.settings.prune_training,
+            update=settings.update,
+            margin=settings.beam_margin,
+            prune_training=settings.prune_training,
             tags=tags,
             records=records,
             arc_labels=arc_labels,
             root_label=root_label,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class WordJointParserSpec(TaggedWordSpec[Sentence, WordTreeDecoder]):
-    """Features and search of words with tags and trees.
-
-    arc_labels: of arcs, by their numbers; root_label: of roots, which have none.
-    """
-
-    system: WordTreeTransitions
-    arc_labels: tuple[str, ...]
-    root_label: str
 
     @cached_property
     def _arc_number(self) -> dict[str, int]:
@@ -421,3 +395,46 @@ def _is_whole(example: Sentence, *, many_roots: bool) -> bool:
         and all(example.tags)
         and (n_roots == 1 or (many_roots and n_roots > 0))
     )
+
+
+class WordJointParser(
+    AdaptiveBeam,
+    ParsingPredictor,
+    TextEstimator[Sentence, WordTreeDecoder, Scores],
+):
+    """Finds words, their tags and trees over them in one search (Hatori et al. 2012).
+
+    Characters join words, words trees, as in arc-standard parsing, and each may correct the others
+    (`tasks.joint.word_trees`). What words and tags are not proposed is known by the records of the
+    training corpus, as in `WordJointTagger`.
+
+    Gold sentences are `Sentence`s. Trees that are not projective are made so for training
+    (`corpora.dependencies.projectivize`); sentences that lack heads, labels or tags, or have
+    several roots without the setting `many_roots`, are left out, and the log counts them.
+    The best epoch is that of the highest las_f, from raw text.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "word_joint_parser"
+    NOUN = "joint parser"
+    SPEC = WordJointParserSpec
+    PRIMARY = "las_f"
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
+    COUNTS: ClassVar = True
+    SETTINGS = WordJointParserSettings
+    settings: WordJointParserSettings
+
+    @from_settings(WordJointParserSettings)
+    def __init__(self, settings: WordJointParserSettings) -> None:
+        super().__init__(settings.completed(settings.parsed()))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.labels
+
+    @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of arcs, sorted. Raises ValueError if it has not been trained."""
+        spec = self._fitted_spec()
+        assert isinstance(spec, WordJointParserSpec)
+        return spec.arc_labels

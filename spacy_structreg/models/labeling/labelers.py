@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.model_file import field
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.gold import ExampleSchema, as_list, check_names, is_row
+from spacy_structreg.models.gold import as_list, check_names, is_row
 from spacy_structreg.models.label_chain import (
+    KnownFeatures,
     LabelChainSpec,
     Labeler,
     LabelerSettings,
     SpanScheme,
     Split,
 )
+from spacy_structreg.models.model_spec import StoredSpec
 from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
 from spacy_structreg.models.word_knowledge import WordKnowledge, further_tables
 from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
@@ -29,72 +31,6 @@ if TYPE_CHECKING:
 
 LabeledTokens: TypeAlias = Sequence[tuple[str, ...]]
 LabeledFeatures: TypeAlias = Sequence[tuple[dict[str, float], str]]
-
-
-class LabeledSchema(ExampleSchema[LabeledTokens]):
-    """Tokens as tuples: the word, any further columns, the label."""
-
-    def checked(self, sentence: Any) -> LabeledTokens:
-        listed = as_list(sentence)
-        if listed is None or not all(map(is_row, listed)):
-            raise ValueError(
-                f"{sentence!r:.60} is not a list of tuples of strings, each a word, its other "
-                "columns if any, and its label"
-            )
-        check_names(row[-1] for row in listed)
-        for row in listed:
-            if len(row) != len(listed[0]):
-                raise ValueError(
-                    f"the token {row!r:.60} has {len(row)} columns, the first one "
-                    f"{len(listed[0])}; give each the same"
-                )
-            if not row[-1].strip():
-                raise ValueError(f"the word {row[0]!r:.60} has no label")
-        return [tuple(row) for row in listed]
-
-    def layers(self, sentence: LabeledTokens) -> tuple[list[str], ...]:
-        # A sentence without tokens has words and labels, too, but none.
-        return tuple(map(list, zip(*sentence, strict=True))) or ([], [])
-
-    def check_corpus(self, sentences: Iterable[Any], purpose: str) -> list[LabeledTokens]:
-        """As of other kinds; sentences also have as many columns as each other."""
-        checked = super().check_corpus(sentences, purpose)
-        n_columns = next(len(sentence[0]) for sentence in checked if sentence)
-        for number, sentence in enumerate(checked, 1):
-            if sentence and len(sentence[0]) != n_columns:
-                raise ValueError(
-                    f"sentence {number} of the {purpose} corpus: its tokens have "
-                    f"{len(sentence[0])} columns, those before {n_columns}; give each the same"
-                )
-        return checked
-
-
-class FeaturedSchema(ExampleSchema[LabeledFeatures]):
-    """Pairs of the features of an item (`tasks.feature_dictionaries`) and its label."""
-
-    def checked(self, sentence: Any) -> LabeledFeatures:
-        from spacy_structreg.tasks.feature_dictionaries import flatten_features
-
-        listed = as_list(sentence)
-        if listed is None or not all(
-            isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], str)
-            for item in listed
-        ):
-            raise ValueError(
-                f"{sentence!r:.60} is not a list of pairs of the features of an item and its label"
-            )
-        check_names(label for _, label in listed)
-        if not all(label.strip() for _, label in listed):
-            raise ValueError("an item has no label")
-        return [(flatten_features(features), label) for features, label in listed]
-
-    def layers(self, sentence: LabeledFeatures) -> tuple[list[str], ...]:
-        # ASCII alone: names may be such that UTF-8 cannot encode them, which is found out later.
-        return [json.dumps(features) for features, _ in sentence], [label for _, label in sentence]
-
-
-LABELED: Final[ExampleSchema[LabeledTokens]] = LabeledSchema()
-FEATURED: Final[ExampleSchema[LabeledFeatures]] = FeaturedSchema()
 
 
 DEFAULT_LEARNING: Final = LogLinear(l2=0.0, noise="dropout", noise_level=0.3)
@@ -136,6 +72,77 @@ class SequenceLabelerSettings(WordSettings, LabelerSettings):
         in_config=False,
     )
 
+    def features(self) -> TokenFeatures:
+        """The features of tokens, without what files of knowledge say."""
+        return TokenFeatures(
+            joined(self.templates, *further_tables(self)),
+            self.columns,
+            self.gazetteers if isinstance(self.gazetteers, Gazetteers) else None,
+            classes=WordKnowledge.unread(self).word_classes,
+        )
+
+
+class SequenceLabelerSpec(LabelChainSpec[LabeledTokens]):
+    """Tokens as tuples of the word, any further columns and the label; labels; features."""
+
+    @classmethod
+    def checked(cls, sentence: Any) -> LabeledTokens:
+        listed = as_list(sentence)
+        if listed is None or not all(map(is_row, listed)):
+            raise ValueError(
+                f"{sentence!r:.60} is not a list of tuples of strings, each a word, its other "
+                "columns if any, and its label"
+            )
+        check_names(row[-1] for row in listed)
+        for row in listed:
+            if len(row) != len(listed[0]):
+                raise ValueError(
+                    f"the token {row!r:.60} has {len(row)} columns, the first one "
+                    f"{len(listed[0])}; give each the same"
+                )
+            if not row[-1].strip():
+                raise ValueError(f"the word {row[0]!r:.60} has no label")
+        return [tuple(row) for row in listed]
+
+    @classmethod
+    def layers(cls, sentence: LabeledTokens) -> tuple[list[str], ...]:
+        # A sentence without tokens has words and labels, too, but none.
+        return tuple(map(list, zip(*sentence, strict=True))) or ([], [])
+
+    @classmethod
+    def check_corpus(cls, sentences: Iterable[Any], purpose: str) -> list[LabeledTokens]:
+        """As of other kinds; sentences also have as many columns as each other."""
+        checked = super().check_corpus(sentences, purpose)
+        n_columns = next(len(sentence[0]) for sentence in checked if sentence)
+        for number, sentence in enumerate(checked, 1):
+            if sentence and len(sentence[0]) != n_columns:
+                raise ValueError(
+                    f"sentence {number} of the {purpose} corpus: its tokens have "
+                    f"{len(sentence[0])} columns, those before {n_columns}; give each the same"
+                )
+        return checked
+
+    @classmethod
+    def items_and_labels(cls, sentence: LabeledTokens) -> Split:
+        return [tuple(row[:-1]) for row in sentence], [row[-1] for row in sentence]
+
+    @classmethod
+    def new_features(cls, settings: SequenceLabelerSettings) -> KnownFeatures:
+        return cls._knowing(settings, WordKnowledge.read(settings))
+
+    @classmethod
+    def stored_features(
+        cls, settings: SequenceLabelerSettings, stored: StoredSpec
+    ) -> KnownFeatures:
+        return cls._knowing(settings, WordKnowledge.stored(settings, stored.entries, stored.arrays))
+
+    @classmethod
+    def _knowing(cls, settings: SequenceLabelerSettings, known: WordKnowledge) -> KnownFeatures:
+        features = settings.features()
+        if known.script is None and known.word_classes is None:
+            return features, {}, {}
+        return features.knowing(known.script, known.word_classes), *known.contents()
+
 
 class SequenceLabeler(Labeler[LabeledTokens]):
     """Labels the tokens of sentences: names, phrases, or anything that tokens have one of.
@@ -146,7 +153,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     """
 
     TASK = "sequence_labeler"
-    SCHEMA = LABELED
+    SPEC = SequenceLabelerSpec
     GIVEN_WORDS = True
     MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels", "script")
     SETTINGS = SequenceLabelerSettings
@@ -154,17 +161,11 @@ class SequenceLabeler(Labeler[LabeledTokens]):
 
     @from_settings(SequenceLabelerSettings)
     def __init__(self, settings: SequenceLabelerSettings) -> None:
-        gazetteers = settings.gazetteers
-        if gazetteers is not None and not isinstance(gazetteers, Gazetteers):
-            gazetteers = Gazetteers(gazetteers)
-        self._seen: TokenFeatures = TokenFeatures(
-            joined(settings.templates, *further_tables(settings)),
-            settings.columns,
-            gazetteers,
-            classes=WordKnowledge.unread(settings).word_classes,
-        )
-        templates = complete(self._seen.all_templates)
-        super().__init__(replace(settings, templates=templates, gazetteers=gazetteers))
+        lists = settings.gazetteers
+        if lists is not None and not isinstance(lists, Gazetteers):
+            settings = replace(settings, gazetteers=Gazetteers(lists))
+        self._seen = settings.features()
+        super().__init__(replace(settings, templates=complete(self._seen.all_templates)))
 
     def features(self, items: Iterable[Any]) -> list[list[str]]:
         """The names of the features of each token, for inspection and for other programs."""
@@ -185,23 +186,6 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         return self.of(replace(self.settings, gazetteers=gazetteers))
 
     # Hooks of the base classes -------------------------------------------------------------------
-
-    def _new_features(self) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
-        return self._knowing(WordKnowledge.read(self.settings))
-
-    def _stored_features(
-        self, entries: dict[str, Any], arrays: Arrays
-    ) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
-        return self._knowing(WordKnowledge.stored(self.settings, entries, arrays))
-
-    def _knowing(self, known: WordKnowledge) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
-        if known.script is None and known.word_classes is None:
-            return self._seen, {}, {}
-        return self._seen.knowing(known.script, known.word_classes), *known.contents()
-
-    @staticmethod
-    def _split(sentence: LabeledTokens) -> Split:
-        return [tuple(row[:-1]) for row in sentence], [row[-1] for row in sentence]
 
     def _items(self, given: Any) -> Sequence[Any]:
         if isinstance(given, str):
@@ -228,6 +212,40 @@ class FeatureLabelerSettings(LabelerSettings):
         "edge features, Sun 2014).",
     )
 
+    def features(self) -> DictionaryFeatures:
+        """The features of items."""
+        return DictionaryFeatures(self.edges)
+
+
+class FeatureLabelerSpec(LabelChainSpec[LabeledFeatures]):
+    """Pairs of the features of an item (`tasks.feature_dictionaries`) and its label; labels."""
+
+    @classmethod
+    def checked(cls, sentence: Any) -> LabeledFeatures:
+        from spacy_structreg.tasks.feature_dictionaries import flatten_features
+
+        listed = as_list(sentence)
+        if listed is None or not all(
+            isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], str)
+            for item in listed
+        ):
+            raise ValueError(
+                f"{sentence!r:.60} is not a list of pairs of the features of an item and its label"
+            )
+        check_names(label for _, label in listed)
+        if not all(label.strip() for _, label in listed):
+            raise ValueError("an item has no label")
+        return [(flatten_features(features), label) for features, label in listed]
+
+    @classmethod
+    def layers(cls, sentence: LabeledFeatures) -> tuple[list[str], ...]:
+        # ASCII alone: names may be such that UTF-8 cannot encode them, which is found out later.
+        return [json.dumps(features) for features, _ in sentence], [label for _, label in sentence]
+
+    @classmethod
+    def items_and_labels(cls, sentence: LabeledFeatures) -> Split:
+        return [features for features, _ in sentence], [label for _, label in sentence]
+
 
 class FeatureLabeler(Labeler[LabeledFeatures]):
     """Labels the items of sequences by features that users compute themselves.
@@ -238,21 +256,17 @@ class FeatureLabeler(Labeler[LabeledFeatures]):
     """
 
     TASK = "feature_labeler"
-    SCHEMA = FEATURED
+    SPEC = FeatureLabelerSpec
     MUST_AGREE = ("edges", "scheme", "labels")
     SETTINGS = FeatureLabelerSettings
     settings: FeatureLabelerSettings
 
     @from_settings(FeatureLabelerSettings)
     def __init__(self, settings: FeatureLabelerSettings) -> None:
-        self._seen: DictionaryFeatures = DictionaryFeatures(settings.edges)
+        self._seen = settings.features()
         super().__init__(replace(settings, edges=self._seen.edges))
 
     # Hooks of the base classes -------------------------------------------------------------------
-
-    @staticmethod
-    def _split(sentence: LabeledFeatures) -> Split:
-        return [features for features, _ in sentence], [label for _, label in sentence]
 
     def _items(self, given: Any) -> Sequence[Any]:
         return list(given)
