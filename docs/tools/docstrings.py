@@ -1,7 +1,8 @@
 """Docstrings of the package as Markdown: what they say of parameters becomes a list.
 
 A docstring names parameters at the beginning of a line or sentence, ``beam: how many states are
-kept.``; several with one text are ``start, end: its offsets.``
+kept.``; several with one text are ``start, end: its offsets.`` Those in NumPy's style, with
+sections such as Parameters, are left to griffe.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import griffe
 
 from spacy_structreg.learn.setting_fields import Setting
 
+# A section of NumPy's style.
+_NUMPY = re.compile(r"^[A-Z]\w+\n-{3,}$", re.MULTILINE)
 # What comes after the parameters of a paragraph.
 _AFTER = re.compile(r"(?:^|(?<=[.;] ))(?=(?:Raises|Returns) )")
 
@@ -138,5 +141,7 @@ def _read(thing: griffe.Object, value: Any, names: set[str]) -> None:
     own = getattr(value, "__doc__", None)
     if not thing.docstring and own and own != type(value).__doc__:
         thing.docstring = griffe.Docstring(inspect.cleandoc(own), parent=thing)
-    if thing.docstring and names:
+    if thing.docstring and _NUMPY.search(thing.docstring.value):
+        thing.docstring.parser = "numpy"
+    elif thing.docstring and names:
         thing.docstring.value = describe(thing.docstring.value, names).markdown()

@@ -141,26 +141,54 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
     ) -> Self:
         """Train from nothing, for `epochs` passes.
 
-        sentences: the gold sentences. White space within words is dropped.
-        dev: a development corpus; the epoch of the highest figure `PRIMARY` on it is kept, the
+        Parameters
+        ----------
+        sentences : iterable of gold sentences
+            White space within words is dropped.
+        dev : iterable of gold sentences, optional
+            A development corpus: the epoch of the highest figure `PRIMARY` on it is kept, the
             earliest of equal ones. Without it the last epoch is kept. Models of several parts tune
             on it how they weigh these, unless settings fix that.
-        n_threads: how many models are trained at a time, or, if there is only one, how many
-            threads decode the development corpus; the result does not depend on it.
-            Where ``joblib.parallel_config`` has chosen a backend of other processes, such as
-            "loky" or "dask", several models are trained there, and come out the same to the byte.
-        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
-            From other processes, epochs are told of when the training of their model has ended.
-        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
-        on_better: called before that, with a model of the weights of the epoch, if they are the
-            best on the development corpus so far (of any model, if several are trained).
-        checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
-            on, and comes to the same weights, when `fit` is called again with the same settings and
+        n_threads : int, default 1
+            How many models are trained at a time, or, if there is only one, how many threads decode
+            the development corpus; the result does not depend on it. Where
+            ``joblib.parallel_config`` has chosen a backend of other processes, such as "loky" or
+            "dask", several models are trained there, and come out the same to the byte.
+        progress : bool, default False
+            Show a bar on standard error, or, if that is no terminal, a line for each epoch. From
+            other processes, epochs are told of when the training of their model has ended.
+        on_epoch : callable, optional
+            Called with an `EpochReport` after each epoch, by the thread that trained; an exception
+            ends training.
+        on_better : callable, optional
+            Called before that, with a model of the weights of the epoch, if they are the best on
+            the development corpus so far (of any model, if several are trained).
+        checkpoint : path, optional
+            A folder that keeps the state of the training, so that an interrupted one goes on, and
+            comes to the same weights, when `fit` is called again with the same settings and
             corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
             by it are kept, as SciPy's memory of it cannot be. Other processes keep it where they
             find the folder, as on this machine or in a shared file system, and none elsewhere.
-        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
-        if the folder holds the state of another training; OSError if it cannot be written.
+
+        Returns
+        -------
+        Self
+            This model, trained.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to learn from, a sentence is not of the kind, or the folder holds
+            the state of another training.
+        OSError
+            If the folder cannot be written.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> gold = [["我", "在", "北京"], ["北京", "大学", "很", "大"]]
+        >>> CharacterSegmenter(epochs=5).fit(gold).predict("我在大学")
+        ['我', '在', '大学']
         """
         options = FitOptions(n_threads, progress, on_epoch, on_better, checkpoint)
         self._fit(*self._checked_corpora(sentences, dev), options)
@@ -179,7 +207,29 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         weights before the first update of a new average. To a log-linear model the sentences of all
         calls are one corpus, over which a pass spreads penalties and the decay of steps: to visit
         the same ones several times, `compile` them once, and `learn` as often.
-        Raises ValueError as `fit` does.
+
+        Parameters
+        ----------
+        sentences : iterable of gold sentences
+
+        Returns
+        -------
+        Self
+            This model.
+
+        Raises
+        ------
+        ValueError
+            If a sentence is not of the kind, or has a label that training did not begin with.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter()
+        >>> for _ in range(5):
+        ...     segmenter = segmenter.partial_fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> segmenter.predict("北京很大")
+        ['北京', '很', '大']
         """
         gold = self.SPEC.check_corpus(sentences, "training")
         with self._lock:

@@ -229,10 +229,33 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         *,
         spans: Iterable[AnySpan] = (),
     ) -> Sequence[tuple[float, Sequence[Any]]]:
-        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
+        """Return the `n` best analyses with their scores, best first; fewer if there are fewer.
 
-        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
-        for `predict`. Raises ValueError if n < 1, or if the model has not been trained.
+        Parameters
+        ----------
+        text : str
+        n : int
+            At least 1.
+        user_words, spans
+            As of `predict`.
+
+        Returns
+        -------
+        list of (float, list)
+            The score, which is the sum of the weights of all features and of bonuses, and the
+            words; of models that tag, pairs of word and tag.
+
+        Raises
+        ------
+        ValueError
+            If n < 1, and as `predict`.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> [words for _, words in segmenter.nbest("大学", 2)]
+        [['大学'], ['大', '学']]
         """
 
     @abstractmethod
@@ -245,15 +268,38 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         *,
         spans: Iterable[AnySpan] = (),
     ) -> list[str]:
-        """The words of a text, without the white space between them.
+        """Return the words of a text, without the white space between them.
 
-        user_words: a `UserWords`, a snapshot of it, or words that are tokens wherever they occur
-            (`tasks.segmentation.user_words`); where such words overlap, the scores decide.
-        spans: spans of the text that must be tokens, be whole or begin and end with tokens, as
+        Parameters
+        ----------
+        text : str
+            Of any length.
+        user_words : UserWords, CompiledWords or iterable of str, optional
+            Words that are tokens wherever they occur (`tasks.segmentation.user_words`); where they
+            overlap, the scores decide.
+        spans : iterable of tuple, optional
+            Spans of the text that must be tokens, be whole or begin and end with tokens, as
             (start, end), (start, end, kind) or (start, end, kind, tag)
             (`tasks.segmentation.given_spans`).
-        Raises ValueError if the model has not been trained, for spans that cannot be, and for words
-        of mode ``prefer`` if it has no lexicon.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        ValueError
+            If the model has not been trained, for spans that cannot be, and for words of mode
+            ``prefer`` if it has no lexicon.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> segmenter.predict("北京大学很大")
+        ['北京', '大学', '很', '大']
+        >>> segmenter.predict("北京大学很大", ["北京大学"])
+        ['北京大学', '很', '大']
         """
         with self._decoders().borrow() as decoder:
             return self._segment(decoder, [checked_text(text)], compiled(user_words), list(spans))[
@@ -277,7 +323,34 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         n_threads: int = 1,
         user_words: AnyWords | None = None,
     ) -> Iterator[list[str]]:
-        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
+        """Yield the words of each text, in their order and in bounded memory.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any number; they are read a few ahead of what is asked for.
+        n_threads : int, default 1
+            How many threads decode side by side; the result does not depend on it.
+        user_words
+            As of `predict`.
+
+        Yields
+        ------
+        list of str
+            The words of the next text.
+
+        Raises
+        ------
+        ValueError
+            As `predict`.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> list(segmenter.predict_stream(["北京很大", "大学"], n_threads=2))
+        [['北京', '很', '大'], ['大学']]
+        """
         words = compiled(user_words)
         decode = partial(self._segment, user_words=words)
         return stream_texts(texts, self._decoders(), decode, n_threads)
@@ -376,11 +449,35 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation:
-        """The features behind the words of a text, and what would have changed them.
+        """Explain the words of a text: the features behind them, and what would change them.
 
-        There is a decision for each character that is no white space, and in models of words one
-        more at the end of each sentence. user_words: as for `predict`. Time grows with the square
-        of the length of a sentence. Raises ValueError as `predict`.
+        Time grows with the square of the length of a sentence.
+
+        Parameters
+        ----------
+        text : str
+        user_words
+            As of `predict`.
+
+        Returns
+        -------
+        Explanation
+            A decision for each character that is no white space, and in models of words one more at
+            the end of each sentence.
+
+        Raises
+        ------
+        ValueError
+            As `predict`.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> for decision in segmenter.explain("大学").decisions:
+        ...     print(decision.item, decision.chosen)
+        0 begins a word
+        1 goes on
         """
 
         from spacy_structreg.models.explained_texts import explained_sentence

@@ -72,16 +72,37 @@ class StoredModel(ABC):
 
     @abstractmethod
     def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
-        """A model for prediction only: its file is many times smaller, and it predicts faster.
+        """Return a model for prediction only: its file is many times smaller, and it is faster.
 
         This model stays as it is; the frozen one cannot be trained further, corrected or averaged.
         Its file is mapped and used where it lies.
 
-        bits: of a weight. With 32 and nothing pruned, predictions stay the same to the last bit;
+        Parameters
+        ----------
+        bits : {8, 16, 32}
+            Bits of a weight. With 32 and nothing pruned, predictions stay the same to the last bit;
             16 lose next to nothing, 8 little (`learn.freezing.frozen_rows`).
-        prune: weights of this absolute value or less are left out. That saves more than few bits
-            do, but costs accuracy: try it on development data, as `structreg compress` does.
-        Raises ValueError if the model has not been trained, or is frozen.
+        prune : float, default 0.0
+            Weights of this absolute value or less are left out. That saves more than few bits do,
+            but costs accuracy: try it on development data, as `structreg compress` does.
+
+        Returns
+        -------
+        Self
+            A new model of the same settings.
+
+        Raises
+        ------
+        ValueError
+            If the model has not been trained, or is frozen.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> frozen = segmenter.freeze(bits=16)
+        >>> frozen.is_frozen, frozen.predict("北京很大")
+        (True, ['北京', '很', '大'])
         """
 
     @abstractmethod
@@ -134,11 +155,32 @@ class StoredModel(ABC):
     def save(self, path: StrPath, *, state: State = "trained") -> None:
         """Write the model file, in one step.
 
-        state: ``"trained"``, the averaged weights; or ``"training"``, all that a training needs to
-            go on as if it had not been interrupted. A frozen model is always written as such, in
-            the state ``"frozen"``.
-        Raises ValueError if the model has not been trained, or, for ``"training"``, if no
-        training is running; and for ``"frozen"``, if it is not frozen.
+        Parameters
+        ----------
+        path : path
+            The file; an existing one is replaced.
+        state : {"trained", "training"}
+            ``"trained"``, the averaged weights; or ``"training"``, all that a training needs to go
+            on as if it had not been interrupted. A frozen model is always written as such, in the
+            state ``"frozen"``.
+
+        Raises
+        ------
+        ValueError
+            If the model has not been trained; for ``"training"``, if no training is running; and
+            for ``"frozen"``, if it is not frozen.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     segmenter.save(f"{folder}/model.srt")
+        ...     CharacterSegmenter.load(f"{folder}/model.srt").predict("北京很大")
+        ['北京', '很', '大']
         """
         with self._lock:
             target = Path(path).absolute()
@@ -153,14 +195,30 @@ class StoredModel(ABC):
     def load(cls, path: StrPath, *, verify: bool = True, mapped: bool | None = None) -> Self:
         """Read a model file.
 
-        verify: check the checksums of the weights, about 1 ms a MB.
-        mapped: leave the weights in the file, which is mapped into memory and shared by all
-            processes that do so, rather than copy them; by default, if it is longer than 32 MiB
+        Parameters
+        ----------
+        path : path
+            A file that `save` wrote.
+        verify : bool, default True
+            Check the checksums of the weights, about 1 ms a MB.
+        mapped : bool, optional
+            Leave the weights in the file, which is mapped into memory and shared by all processes
+            that do so, rather than copy them; by default, if it is longer than 32 MiB
             (`learn.model_file.COPIED_UP_TO`). A mapped file may be replaced or removed, but never
             written to: predicting raises ValueError then, and where it happens meanwhile, the
             system ends the process.
-        Raises ValueError, naming the file, if it is not a whole and sound model file of this task;
-        OSError if it cannot be read.
+
+        Returns
+        -------
+        Self
+            The model of the file; see the example of `save`.
+
+        Raises
+        ------
+        ValueError
+            If the file, which the message names, is not a whole and sound model file of this task.
+        OSError
+            If it cannot be read.
         """
         source = SourceFile(path, mapped=mapped)
         return cls.from_source(source, *parse_model(source.data, name=str(path), verify=verify))

@@ -1,0 +1,48 @@
+"""The examples in docstrings of what the package exports: they run, and give what they say."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from typing import Any
+
+import pytest
+
+import spacy_structreg
+from spacy_structreg.models.base_model import BaseModel
+from spacy_structreg.models.raw_text import RawTextPredictor
+from spacy_structreg.models.stored_model import StoredModel
+
+MODELS = [name for name in spacy_structreg.__all__ if name[0].isupper()]
+METHODS = [
+    (BaseModel, "fit"),
+    (BaseModel, "partial_fit"),
+    (StoredModel, "save"),
+    (StoredModel, "freeze"),
+    (RawTextPredictor, "predict"),
+    (RawTextPredictor, "predict_stream"),
+    (RawTextPredictor, "nbest"),
+    (RawTextPredictor, "explain"),
+]
+
+
+@pytest.mark.parametrize("thing", [pytest.param(getattr(*each), id=each[1]) for each in METHODS])
+def test_examples_of_docstrings(thing: Any) -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(thing, thing.__qualname__)
+    assert example.examples, f"{thing.__qualname__} has no example"
+    results = doctest.DocTestRunner().run(example)
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize(("owner", "name"), METHODS)
+def test_parameters_are_those_of_the_method(owner: Any, name: str) -> None:
+    text = inspect.getdoc(getattr(owner, name)) or ""
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    named = [
+        each
+        for line in section.splitlines()
+        if line and not line.startswith(" ")
+        for each in line.partition(" : ")[0].split(", ")
+    ]
+    parameters = [*inspect.signature(getattr(owner, name)).parameters]
+    assert named == [each for each in parameters if each != "self"]
