@@ -65,7 +65,7 @@ class AdaptiveBeam:
         model: Any = self
         if model._spec is None:
             return
-        spec: Any = replace(model._spec, margin=model.settings.beam_margin)
+        spec: Any = replace(model._spec, settings=model.settings)
         model._spec = spec
         if model._trained is not None:
             model._trained = DecoderPool(model._trained.tables, spec.new_decoder)

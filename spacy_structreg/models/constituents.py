@@ -225,6 +225,7 @@ class ConstituencyParserSettings(TreeParserSettings):
 class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
     """Labels of phrases, features of states, and how trees are searched for."""
 
+    settings: ConstituencyParserSettings
     system: ConstituentTransitions
 
     @classmethod
@@ -312,13 +313,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
             max_unaries=max_unaries,
             heads=heads if settings.known_heads else None,
         )
-        return cls(
-            system=system,
-            templates=templates,
-            beam=settings.beam,
-            margin=settings.beam_margin,
-            update=settings.chosen_update,
-        )
+        return cls(settings, system, templates)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -327,11 +322,13 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         from spacy_structreg.training.agenda import AgendaTrainer
 
-        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+        beam, update = self.settings.beam, self.settings.chosen_update
+        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, update)
 
     def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return ConstituentDecoder(Agenda(scorer, self.beam, margin=self.margin))
+        agenda = Agenda(scorer, self.settings.beam, margin=self.settings.beam_margin)
+        return ConstituentDecoder(agenda)
 
     def compile(self, example: ConstituencySentence, learner: Perceptron) -> Derivation | None:
         if _n_unaries(example) > MAX_UNARIES:

@@ -152,11 +152,10 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
     root_label: of the root, which has no arc.
     """
 
+    settings: DependencyParserSettings
     system: DependencyTransitions
-    merge: bool
     arc_labels: tuple[str, ...]
     root_label: str
-    labeled: bool
 
     @classmethod
     def checked(cls, sentence: Any) -> Sentence:
@@ -240,17 +239,7 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
         events = list(dict.fromkeys(template.event for template in templates))
         atoms = [atom for template in templates for atom in template.atoms]
         system = SYSTEMS[settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
-        return cls(
-            system=system,
-            templates=templates,
-            beam=settings.beam,
-            margin=settings.beam_margin,
-            update=settings.chosen_update,
-            merge=settings.merges,
-            arc_labels=tuple(labels),
-            root_label=root_label,
-            labeled=settings.labeled,
-        )
+        return cls(settings, system, templates, tuple(labels), root_label)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -263,13 +252,20 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         from spacy_structreg.training.agenda import AgendaTrainer
 
+        settings = self.settings
         return AgendaTrainer(
-            self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
+            self.system.copy(),
+            self.templates,
+            learner,
+            settings.beam,
+            settings.chosen_update,
+            settings.merges,
         )
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        agenda = Agenda(scorer, self.beam, self.merge, self.margin)
+        settings = self.settings
+        agenda = Agenda(scorer, settings.beam, settings.merges, settings.beam_margin)
         return ParseDecoder(agenda, self.arc_labels, self.root_label)
 
     def compile(self, example: Sentence, learner: Perceptron) -> Derivation | None:
@@ -279,7 +275,7 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
         # What only roots are called says nothing of the arc of a word without a head.
         labels = tuple(
             None if head is None and label == self.root_label and label not in number else label
-            for head, label in zip(heads, _labels_of(example, self.labeled), strict=True)
+            for head, label in zip(heads, _labels_of(example, self.settings.labeled), strict=True)
         )
         of_arcs = {label for head, label in zip(heads, labels, strict=True) if head != ROOT}
         if unknown := sorted(label for label in of_arcs - number.keys() if label is not None):

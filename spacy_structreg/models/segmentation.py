@@ -260,12 +260,9 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
     proposes as little as prediction does.
     """
 
+    settings: WordSearchSettings
     system: WordTransitions
     templates: tuple[StateTemplate, ...]
-    beam: int | None
-    merge: bool | None
-    update: str
-    margin: float | None = None
     prune_training: bool = True
 
     @property
@@ -280,8 +277,8 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
 
         system = self.system.copy(prune=self.prune_training)
         # Without a limit there would be as many states as analyses.
-        merge = self.beam is None
-        return AgendaTrainer(system, self.templates, learner, self.beam, self.update, merge)
+        beam, update = self.settings.beam, self.settings.update
+        return AgendaTrainer(system, self.templates, learner, beam, update, merge=beam is None)
 
     def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
         """Scores of actions by the given weights, for one thread."""
@@ -300,6 +297,8 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
 
 class WordSpec(SegmentedSchema, WordSearchSpec[SegmentedGold, WordDecoder]):
     """Features and search of words without tags."""
+
+    settings: WordSegmenterSettings
 
     @classmethod
     def of_corpus(
@@ -326,14 +325,7 @@ class WordSpec(SegmentedSchema, WordSearchSpec[SegmentedGold, WordDecoder]):
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
-        return cls(
-            system,
-            templates,
-            settings.beam,
-            settings.merge,
-            settings.update,
-            settings.beam_margin,
-        )
+        return cls(settings, system, templates)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -347,9 +339,10 @@ class WordSpec(SegmentedSchema, WordSearchSpec[SegmentedGold, WordDecoder]):
         margin: float | None = None,
         guide: WordGuide | None = None,
     ) -> WordDecoder:
-        width = beam or self.beam
-        merge = width is None or guide is not None if self.merge is None else self.merge
-        margin = self.margin if beam is None else margin
+        width, merge = beam or self.settings.beam, self.settings.merge
+        if merge is None:
+            merge = width is None or guide is not None
+        margin = self.settings.beam_margin if beam is None else margin
         return WordDecoder(Agenda(self.new_scorer(tables), width, merge, margin), (), guide)
 
     def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:

@@ -147,9 +147,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
     dictionary: TagSets | None
     guide: Tagger | None
     templates: tuple[StateTemplate, ...]
-    beam: int | None
-    decode_beam: int | None
-    update: str
+    settings: TaggerSettings
 
     @classmethod
     def of_corpus(
@@ -263,9 +261,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
             dictionary,
             guide,
             templates,
-            settings.beam,
-            settings.decode_beam,
-            settings.update,
+            settings,
         )
 
     @property
@@ -286,22 +282,23 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         return Perceptron([rows], learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return self._trainer(learner, self.beam)
+        return self._trainer(learner, self.settings.beam)
 
     def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return self._trainer(learner, self.beam if self.update == "every" else self.decode_beam)
+        greedy = self.settings.update == "every"
+        return self._trainer(learner, self.settings.beam if greedy else self.settings.decode_beam)
 
     def _trainer(self, learner: Perceptron, beam: int | None) -> AgendaTrainer:
         # Without a limit there would be as many states as sequences of tags.
         merge = beam is None
-        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, self.update, merge)
+        update = self.settings.update
+        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, update, merge)
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
         system = self.system.copy(self.dictionary)
         scorer = StateScorer(system, self.templates, tables)
-        return TagDecoder(
-            Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
-        )
+        beam = self.settings.decode_beam
+        return TagDecoder(Agenda(scorer, beam, merge=beam is None), self.tags)
 
     def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
@@ -488,7 +485,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
             return pool
         wide = self._wide
         if wide is None or wide[0] is not pool or wide[1] != beam:
-            spec: Any = replace(self._fitted_spec(), decode_beam=beam)  # type: ignore[type-var]
+            settings = replace(self.settings, decode_beam=beam)
+            spec: Any = replace(self._fitted_spec(), settings=settings)  # type: ignore[type-var]
             wide = self._wide = (pool, beam, DecoderPool(pool.tables, spec.new_decoder))
         return wide[2]
 

@@ -166,11 +166,9 @@ class TreeSpec(ModelSpec[GoldT, DecoderT]):
     system: of one thread; trainers and decoders get copies of it.
     """
 
+    settings: TreeParserSettings
     system: TransitionSystem
     templates: tuple[StateTemplate, ...]
-    beam: int | None
-    margin: float | None
-    update: str
 
     @classmethod
     @abstractmethod

@@ -353,7 +353,6 @@ class TaggedWordSpec(WordSearchSpec[GoldT, DecoderT]):
 
     tags: tuple[str, ...]
     records: TagRecords
-    merge: bool
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -402,6 +401,7 @@ class WordJointSpec(TaggedSchema, TaggedWordSpec[TaggedGold, WordDecoder]):
     growing: settings of records of its own that a training from nothing begins with; None for none.
     """
 
+    settings: WordJointTaggerSettings
     growing: dict[str, Any] | None = None
 
     @classmethod
@@ -442,12 +442,9 @@ class WordJointSpec(TaggedSchema, TaggedWordSpec[TaggedGold, WordDecoder]):
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in settings.parsed() if each.event in system.events)
         return cls(
+            settings=settings,
             system=system,
             templates=templates,
-            beam=settings.beam,
-            merge=settings.merge,
-            update=settings.update,
-            margin=settings.beam_margin,
             prune_training=settings.prune_training,
             tags=tags,
             records=records,
@@ -487,8 +484,9 @@ class WordJointSpec(TaggedSchema, TaggedWordSpec[TaggedGold, WordDecoder]):
         margin: float | None = None,
         guide: WordGuide | None = None,
     ) -> WordDecoder:
-        margin = self.margin if beam is None else margin
-        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge, margin)
+        settings = self.settings
+        margin = settings.beam_margin if beam is None else margin
+        agenda = Agenda(self.new_scorer(tables), beam or settings.beam, settings.merge, margin)
         return WordDecoder(agenda, self.tags, guide)
 
     def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:

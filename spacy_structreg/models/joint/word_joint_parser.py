@@ -315,13 +315,10 @@ class WordJointParserSpec(ParsedSchema, TaggedWordSpec[Sentence, WordTreeDecoder
             many_roots=settings.many_roots,
         )
         return cls(
+            settings=settings,
             system=system,
             # A corpus of one tag has no choice of tags.
             templates=tuple(each for each in settings.parsed() if each.event in system.events),
-            beam=settings.beam,
-            merge=False,
-            update=settings.update,
-            margin=settings.beam_margin,
             prune_training=settings.prune_training,
             tags=tags,
             records=records,
@@ -352,8 +349,8 @@ class WordJointParserSpec(ParsedSchema, TaggedWordSpec[Sentence, WordTreeDecoder
         guide: WordGuide | None = None,
         arc_guide: ArcGuide | None = None,
     ) -> WordTreeDecoder:
-        margin = self.margin if beam is None else margin
-        agenda = Agenda(self.new_scorer(tables), beam or self.beam, False, margin)
+        margin = self.settings.beam_margin if beam is None else margin
+        agenda = Agenda(self.new_scorer(tables), beam or self.settings.beam, False, margin)
         return WordTreeDecoder(
             agenda, self.tags, self.arc_labels, self.root_label, guide, arc_guide
         )
