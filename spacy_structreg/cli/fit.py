@@ -24,7 +24,7 @@ from spacy_structreg.cli.outputs import (
 from spacy_structreg.cli.overrides import OverridesArgument
 
 if TYPE_CHECKING:
-    from spacy_structreg.models.protocols import Report
+    from spacy_structreg.models.reports import EpochReport
 
 __all__ = ["fit"]
 
@@ -280,9 +280,9 @@ class State:
         clear(self.folder)
 
 
-def best_epochs(history: Sequence[Report]) -> list[Report]:
+def best_epochs(history: Sequence[EpochReport[Any]]) -> list[EpochReport[Any]]:
     """The best epoch of each model; the earliest of equal ones."""
-    best: dict[int, Report] = {}
+    best: dict[int, EpochReport[Any]] = {}
     for report in history:
         before = best.get(report.model)
         if before is None or (report.primary or 0.0) > (before.primary or 0.0):

@@ -110,7 +110,10 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
     def _correction(
         self, gold: list[GoldT], sample: Iterable[GoldT]
     ) -> Callable[[], tuple[dict[int, str], int]]:
-        """The change of weights by which sentences come out right; for `correct`."""
+        """A change of weights by which sentences come out right; for `correct`.
+
+        It returns the reasons why some cannot, by their numbers, and how many steps were taken.
+        """
 
     @abstractmethod
     def _decoders(self) -> DecoderPool[Any]:
@@ -248,13 +251,24 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
             kept for further calls, until another training changes the weights.
         Raises ValueError if the model has not been trained, or a sentence is not of the kind.
         """
-        from spacy_structreg.models.corrections import corrected
+        from spacy_structreg.models.corrections import Corrections
 
         with self._lock:
             self._decoders()
             self._check_not_frozen("corrected")
             gold = self.SPEC.check_corpus(sentences, "correction")
-            return corrected(gold, self._is_right, self._correction(gold, sample))
+            change = self._correction(gold, sample)
+            right = list(map(self._is_right, gold))
+            if all(right):
+                return Corrections(len(right), len(right))
+            reasons, n_steps = change()
+            wrong = {
+                number: reasons.get(number)
+                for number, sentence in enumerate(gold)
+                if not self._is_right(sentence)
+            }
+            n_right = sum(was and number not in wrong for number, was in enumerate(right))
+            return Corrections(len(right), n_right, wrong, n_steps)
 
     def _is_right(self, sentence: GoldT) -> bool:
         """True if the model finds what a gold sentence has, or there is nothing to be found."""

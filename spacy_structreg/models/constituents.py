@@ -28,9 +28,11 @@ from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
-from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
-from spacy_structreg.models.tree_queries import (
+from spacy_structreg.models.tree_parser import (
     TaggedSentence,
+    TreeParser,
+    TreeParserSettings,
+    TreeSpec,
     checked_sentence,
     visible_places,
 )

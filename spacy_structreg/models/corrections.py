@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -83,26 +83,3 @@ class CorrectionTrainer:
             self._trainer.epoch([example], np.zeros(1, np.int64), 0)
             if self.learner.n_steps == before:
                 return
-
-
-def corrected(
-    sentences: Sequence[Any],
-    is_right: Callable[[Any], bool],
-    change: Callable[[], tuple[dict[int, str], int]],
-) -> Corrections:
-    """Change a model that some sentences come out wrong by, and say what has become of them.
-
-    is_right: whether one comes out right, by the model as it is when it is asked. change: returns
-    the reasons why some cannot come out right, by their numbers, and how many steps were taken.
-    """
-    right = [is_right(sentence) for sentence in sentences]
-    if all(right):
-        return Corrections(len(right), len(right))
-    reasons, n_steps = change()
-    wrong = {
-        number: reasons.get(number)
-        for number, sentence in enumerate(sentences)
-        if not is_right(sentence)
-    }
-    n_right = sum(was and number not in wrong for number, was in enumerate(right))
-    return Corrections(len(right), n_right, wrong, n_steps)

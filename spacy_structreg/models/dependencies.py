@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from spacy_structreg.corpora.dependencies import ROOT, Parse, projectivize
+from spacy_structreg.corpora.dependencies import ROOT, Parse, is_projective, projectivize
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -24,13 +25,14 @@ from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
-from spacy_structreg.models.tree_parser import TreeParser, TreeParserSettings, TreeSpec
-from spacy_structreg.models.tree_queries import (
-    GivenArcs,
-    Query,
+from spacy_structreg.models.tree_parser import (
     TaggedSentence,
-    mirrored,
-    parse_queries,
+    TreeParser,
+    TreeParserSettings,
+    TreeSpec,
+    checked_sentence,
+    heads_of_all,
+    visible_places,
     without_blanks,
 )
 from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words, further_tables
@@ -59,6 +61,137 @@ logger = logging.getLogger("spacy_structreg")
 
 UNLABELED: Final = "dep"
 """The label of all arcs of a parser without labels."""
+
+
+GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
+"""Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
+
+HeadT = TypeVar("HeadT", int, "int | None")
+"""The index of a head, or None where it is not known."""
+
+
+def _checked_arcs(given: GivenArcs) -> tuple[tuple[int | None, ...], tuple[str | None, ...]]:
+    """The given heads and labels as tuples. Raises ValueError for anything else."""
+    try:
+        heads, labels = tuple(given[0]), tuple(given[1])
+        is_pair = len(given) == 2
+    except (TypeError, IndexError):
+        is_pair = False
+    if not is_pair:
+        raise ValueError(f"{given!r:.60} is given, which is not a list of heads and one of labels")
+    for word, (head, label) in enumerate(zip(heads, labels, strict=False)):
+        if not (head is None or isinstance(head, Integral)):
+            raise ValueError(
+                f"the head {head!r:.60} is given of word {word}; give a number, or None"
+            )
+        if not (label is None or isinstance(label, str)):
+            raise ValueError(
+                f"the label {label!r:.60} is given of word {word}; give a string, or None"
+            )
+    return heads, labels
+
+
+def mirrored(sentence: Sentence) -> Sentence:
+    """A sentence from its last word to its first, with the same tree."""
+    return Sentence(
+        words=sentence.words[::-1],
+        tags=sentence.tags[::-1],
+        heads=tuple(_mirrored_heads(sentence.heads)),
+        labels=sentence.labels[::-1],
+    )
+
+
+def _mirrored_heads(heads: Sequence[HeadT]) -> list[HeadT]:
+    last = len(heads) - 1
+    return [head if head is None or head == ROOT else last - head for head in heads[::-1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A sentence to be parsed: the words that are none of white space, and what is known of them.
+
+    words, tags: in the order in which the decoder reads them, from the last to the first if
+    `backward`; all else is in the order of the sentence. places: where the words stand among all
+    n_words. given: what is given for all words. heads: those of it that bind the visible words.
+    """
+
+    words: list[str]
+    tags: list[str]
+    places: list[int]
+    n_words: int
+    given: GivenArcs | None
+    heads: list[int | None] | None
+    backward: bool
+
+    @classmethod
+    def of(
+        cls, sentence: TaggedSentence, given: GivenArcs | None, *, backward: bool = False
+    ) -> Query:
+        """Raises ValueError for what cannot be parsed, or not with the given arcs."""
+        words, tags = checked_sentence(sentence)
+        heads = None
+        if given is not None:
+            given = arcs = _checked_arcs(given)
+            tree = Sentence(tuple(words), tuple(tags), *arcs)
+            visible = without_blanks(tree)
+            heads = [] if visible is None else list(visible.heads)
+            if heads.count(ROOT) > 1 or not is_projective(heads):
+                raise ValueError(
+                    f"no projective tree with one root over {' '.join(words)[:40]!r} has the heads "
+                    f"that are given: {list(given[0])}"
+                )
+        places = visible_places(words)
+        n = len(words)
+        if len(places) < n:
+            words, tags = [words[i] for i in places], [tags[i] for i in places]
+        order = -1 if backward else 1
+        return cls(list(words)[::order], list(tags)[::order], places, n, given, heads, backward)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def bound(self, number: dict[str, int]) -> tuple[list[int | None], list[int | None]] | None:
+        """The given heads and labels of visible words, labels by number; None if there are none."""
+        if self.given is None or self.heads is None:
+            return None
+        labels = [self.given[1][place] for place in self.places]
+        numbers = [None if label is None else number.get(label) for label in labels]
+        if self.backward:
+            return _mirrored_heads(self.heads), numbers[::-1]
+        return self.heads, numbers
+
+    def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
+        """The tree over all words, from one over the visible words."""
+        heads, numbers = tree
+        if self.backward:
+            heads, numbers = _mirrored_heads(heads), numbers[::-1]
+        # A model of nothing but roots has no labels of arcs. The number of the root is -1.
+        names = (*(decoder.labels or ("",)), decoder.root_label)
+        labels = list(map(names.__getitem__, numbers))
+        if len(self.places) < self.n_words:
+            of_visible = dict(zip(self.places, labels, strict=True))
+            labels = [of_visible.get(place, "") for place in range(self.n_words)]
+            heads = heads_of_all(heads, self.places, self.n_words)
+        if self.given is not None:
+            for i, label in enumerate(self.given[1]):
+                if label is not None:
+                    labels[i] = label
+        return Parse(tuple(heads), tuple(labels))
+
+
+def parse_queries(decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
+    """The tree of each query."""
+    number = {label: i for i, label in enumerate(decoder.labels)}
+    trees = decoder.parse(
+        [(query.words, query.tags) for query in queries],
+        [query.bound(number) for query in queries],
+    )
+    answers = []
+    for query, tree in zip(queries, trees, strict=True):
+        # Some tree has what is given, and no beam loses all that have it.
+        assert tree is not None
+        answers.append(query.answer(decoder, tree))
+    return answers
 
 
 @dataclass(frozen=True)

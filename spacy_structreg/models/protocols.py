@@ -1,4 +1,4 @@
-"""Protocols of the parts of an estimator: compiled examples, trainers, decoders, reports."""
+"""Protocols of the parts of an estimator: compiled examples, trainers, decoders, scores."""
 
 from __future__ import annotations
 
@@ -65,16 +65,3 @@ class Scores(Protocol):
     def as_dict(self) -> dict[str, float | None]:
         """The figures as fractions of 1, by the names that all reports use."""
         ...
-
-
-class Report(Protocol):
-    """The part of an epoch's report that commands read (`reports.EpochReport`)."""
-
-    @property
-    def model(self) -> int: ...
-
-    @property
-    def epoch(self) -> int: ...
-
-    @property
-    def primary(self) -> float | None: ...

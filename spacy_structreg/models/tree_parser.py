@@ -1,12 +1,14 @@
-"""The base of parsers of tagged words: settings, labels, and streams of sentences."""
+"""The base of parsers of tagged words: what they see, settings, and streams of sentences."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
@@ -15,7 +17,7 @@ from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.gold import GoldT, Words
+from spacy_structreg.models.gold import GoldT, Words, check_names
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.reports import ScoresT
@@ -28,8 +30,83 @@ from spacy_structreg.models.settings import (
     WordSettings,
     complete,
 )
-from spacy_structreg.models.tree_queries import TaggedSentence
 from spacy_structreg.search.transition_system import TransitionSystem
+
+TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
+"""Words, and a tag for each."""
+
+
+def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
+    """A sentence that can be parsed. Raises ValueError for any other."""
+    words, tags = sentence
+    if isinstance(words, str) or isinstance(tags, str):
+        raise ValueError(f"{sentence!r:.60} is not a list of words and a list of tags")
+    if not words:
+        raise ValueError("a sentence without words has no tree")
+    if len(tags) != len(words):
+        raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+    for what, listed in (("word", words), ("tag", tags)):
+        if set(map(type, listed)) == {str}:
+            continue
+        for i, each in enumerate(listed):
+            if not isinstance(each, str):
+                raise ValueError(f"{what} {i} is {each!r:.60}; give a string")
+    check_names(tags)
+    return words, tags
+
+
+def visible_places(words: Words) -> list[int]:
+    """The places of the words that are not only white space."""
+    if all(map(str.strip, words)):
+        return list(range(len(words)))
+    return [i for i, word in enumerate(words) if word.strip()]
+
+
+def without_blanks(sentence: Sentence) -> Sentence | None:
+    """A sentence without the words of nothing but white space; None if no other is left.
+
+    What hangs on such a word is hung on its head.
+    """
+    kept = visible_places(sentence.words)
+    if len(kept) == len(sentence.words):
+        return sentence
+    if not kept:
+        return None
+    place = {old: new for new, old in enumerate(kept)}
+
+    def head_of(word: int) -> int | None:
+        head = sentence.heads[word]
+        while head is not None and head != ROOT and head not in place:
+            head = sentence.heads[head]
+        return head if head is None or head == ROOT else place[head]
+
+    return Sentence(
+        words=tuple(sentence.words[i] for i in kept),
+        tags=tuple(sentence.tags[i] for i in kept),
+        heads=tuple(head_of(i) for i in kept),
+        labels=tuple(sentence.labels[i] for i in kept),
+    )
+
+
+def heads_of_all(heads: Sequence[int], places: Sequence[int], n_words: int) -> list[int]:
+    """The heads of all words from those of the visible ones.
+
+    places: of the visible words, whose heads are counted among them. White space becomes a child of
+    the word before it, or of the first visible word; if none is visible, its first is the root.
+    """
+    if len(places) == n_words:
+        return list(heads)
+    found = [ROOT] * n_words
+    first = places[0] if places else 0
+    visible = set(places)
+    for i in range(n_words):
+        if i not in visible and i != first:
+            # Blanks before the first word are its children.
+            found[i] = max(i - 1, 0) if i > first else first
+    for place, head in zip(places, heads, strict=True):
+        found[place] = ROOT if head == ROOT else places[head]
+    return found
+
 
 GivenT = TypeVar("GivenT")
 """The known part of a tree."""

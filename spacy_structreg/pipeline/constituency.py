@@ -228,7 +228,7 @@ conventions = "collins"
         return found
 
     def _write_heads(self, doc: Doc, parts: Sequence[TreePart]) -> None:
-        from spacy_structreg.models.tree_queries import heads_of_all
+        from spacy_structreg.models.tree_parser import heads_of_all
 
         heads: list[int] = []
         for part in parts:

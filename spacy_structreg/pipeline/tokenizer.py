@@ -29,7 +29,7 @@ from spacy_structreg.learn.setting_fields import defaults_of, described, hints_o
 from spacy_structreg.models.gold import TaggedSchema
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.raw_text import RawTextPredictor, TextAnalysis
-from spacy_structreg.models.tree_queries import heads_of_all
+from spacy_structreg.models.tree_parser import heads_of_all
 from spacy_structreg.pipeline.analyses import (
     AnalysesMixin,
     VisibleText,

@@ -37,7 +37,7 @@ from spacy_structreg.models.raw_text import (
     stream_texts,
 )
 from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
-from spacy_structreg.models.tree_queries import without_blanks
+from spacy_structreg.models.tree_parser import without_blanks
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
