@@ -141,7 +141,10 @@ def _read(thing: griffe.Object, value: Any, names: set[str]) -> None:
     own = getattr(value, "__doc__", None)
     if not thing.docstring and own and own != type(value).__doc__:
         thing.docstring = griffe.Docstring(inspect.cleandoc(own), parent=thing)
-    if thing.docstring and _NUMPY.search(thing.docstring.value):
+    if not thing.docstring:
+        return
+    # Attributes may have the docstring of what they stand for, as NumPy's own.
+    if not isinstance(thing, griffe.Attribute) and _NUMPY.search(thing.docstring.value):
         thing.docstring.parser = "numpy"
-    elif thing.docstring and names:
+    elif names:
         thing.docstring.value = describe(thing.docstring.value, names).markdown()

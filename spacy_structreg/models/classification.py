@@ -109,7 +109,24 @@ class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
     of sequences (Wang et al. 2013, section 2).
 
     Gold texts are pairs of a list of words and a category; what is predicted from are lists of
-    words. Raises ValueError for settings that do not exist or contradict each other.
+    words.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `TextClassifierSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import TextClassifier
+    >>> gold = [(["two", "boats", "left"], "sea"), (["the", "bus", "is", "late"], "town")]
+    >>> TextClassifier().fit(gold).predict(["a", "late", "bus"])
+    'town'
     """
 
     TASK = "text_classifier"

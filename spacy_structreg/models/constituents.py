@@ -389,7 +389,27 @@ class ConstituencyParser(
     on each other one is learned; trees with more than 16 unary phrases on one another are left out,
     and counted in the log. Words of nothing but white space are no words to the model.
     What may be given of a tree are constituents that it must have (`GivenConstituents`).
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `ConstituencyParserSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import ConstituencyParser
+    >>> from spacy_structreg.corpora.constituents import Constituent, ConstituencySentence
+    >>> phrases = (Constituent("IP", 0, 3, 1), Constituent("VP", 1, 3, 1))
+    >>> gold = ConstituencySentence(("我", "爱", "北京"), ("PN", "VV", "NR"), phrases)
+    >>> parser = ConstituencyParser(epochs=5).fit([gold])
+    >>> tree = parser.predict(["我", "爱", "北京"], ["PN", "VV", "NR"])
+    >>> [tuple(each) for each in tree.constituents]
+    [('IP', 0, 3, 1), ('VP', 1, 3, 1)]
     """
 
     TASK = "constituency_parser"

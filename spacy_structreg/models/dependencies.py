@@ -453,7 +453,31 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Que
     and become children of the word before them, with the label ``""``.
     What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
     not know are kept for what they are; given heads of white space are not looked at.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `DependencyParserSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import DependencyParser
+    >>> from spacy_structreg.corpora.sentence import Sentence
+    >>> gold = Sentence(
+    ...     ("我", "爱", "北京"),
+    ...     ("PN", "VV", "NR"),
+    ...     heads=(1, -1, 1),
+    ...     labels=("nsubj", "root", "obj"),
+    ... )
+    >>> parser = DependencyParser(epochs=5).fit([gold])
+    >>> tree = parser.predict(["他", "爱", "我"], ["PN", "VV", "PN"])
+    >>> tree.heads, tree.labels
+    ((1, -1, 1), ('nsubj', 'root', 'obj'))
     """
 
     TASK = "dependency_parser"

@@ -121,7 +121,25 @@ class GuidedSegmenterSettings(GuidedSettings):
 class GuidedSegmenter(
     SegmentPredictor[WordDecoder], Guided[CharacterSegmenter, WordSegmenter, WordDecoder]
 ):
-    """Segments text by words, with a chain model of characters as the guide; see `Guided`."""
+    """Segments text by words, with a chain model of characters as the guide; see `Guided`.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `GuidedSegmenterSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import GuidedSegmenter
+    >>> gold = [["我", "在", "北京"], ["北京", "大学", "很", "大"]]
+    >>> GuidedSegmenter().fit(gold).predict("我在大学")
+    ['我', '在', '大学']
+    """
 
     TASK = "guided_segmenter"
     NOUN = "segmenter"
@@ -148,7 +166,28 @@ class GuidedJointTaggerSettings(GuidedSettings):
 class GuidedJointTagger(
     JointPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
 ):
-    """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
+    """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `GuidedJointTaggerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import GuidedJointTagger
+    >>> gold = [
+    ...     [("我", "PN"), ("在", "P"), ("北京", "NR")],
+    ...     [("大学", "NN"), ("很", "AD"), ("大", "VA")],
+    ... ]
+    >>> GuidedJointTagger().fit(gold).predict_tagged("大学在北京")
+    [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
+    """
 
     TASK = "guided_joint_tagger"
     NOUN = "tagger"

@@ -205,7 +205,23 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
     The notation of templates is that of `features.templates`, the schemes those of
     `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `CharacterSegmenterSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import CharacterSegmenter
+    >>> gold = [["我", "在", "北京"], ["北京", "大学", "很", "大"]]
+    >>> CharacterSegmenter(epochs=5).fit(gold).predict("我在大学")
+    ['我', '在', '大学']
     """
 
     TASK = "character_segmenter"
@@ -356,7 +372,23 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
 
     Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
     `PartialSentence`s.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `WordSegmenterSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import WordSegmenter
+    >>> gold = [["我", "在", "北京"], ["北京", "大学", "很", "大"]]
+    >>> WordSegmenter(epochs=5).fit(gold).predict("我在大学")
+    ['我', '在', '大学']
     """
 
     TASK = "word_segmenter"

@@ -391,7 +391,26 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
     Gold sentences are lists of (word, tag) pairs, the tag None where it is not known. Words of
     nothing but white space are no words to the model: they are passed over in training, and get the
     tag ``""``.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `TaggerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import Tagger
+    >>> gold = [
+    ...     [("我", "PN"), ("在", "P"), ("北京", "NR")],
+    ...     [("大学", "NN"), ("很", "AD"), ("大", "VA")],
+    ... ]
+    >>> Tagger(epochs=5).fit(gold).predict(["大学", "在", "北京"])
+    ['NN', 'P', 'NR']
     """
 
     TASK = "tagger"

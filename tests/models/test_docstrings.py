@@ -26,7 +26,11 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("thing", [pytest.param(getattr(*each), id=each[1]) for each in METHODS])
+@pytest.mark.parametrize(
+    "thing",
+    [pytest.param(getattr(*each), id=each[1]) for each in METHODS]
+    + [pytest.param(getattr(spacy_structreg, name), id=name) for name in MODELS],
+)
 def test_examples_of_docstrings(thing: Any) -> None:
     (example,) = doctest.DocTestFinder(recurse=False).find(thing, thing.__qualname__)
     assert example.examples, f"{thing.__qualname__} has no example"

@@ -118,6 +118,31 @@ class GuidedJointParser(
     characters and of arcs.
 
     `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `GuidedJointParserSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import GuidedJointParser
+    >>> from spacy_structreg.corpora.sentence import Sentence
+    >>> gold = Sentence(
+    ...     ("我", "爱", "北京"),
+    ...     ("PN", "VV", "NR"),
+    ...     heads=(1, -1, 1),
+    ...     labels=("nsubj", "root", "obj"),
+    ... )
+    >>> parser = GuidedJointParser().fit([gold] * 3)
+    >>> tree = parser.predict_trees("我爱北京")
+    >>> tree.words, tree.tags, tree.heads
+    (('我', '爱', '北京'), ('PN', 'VV', 'NR'), (1, -1, 1))
     """
 
     TASK = "guided_joint_parser"

@@ -38,8 +38,27 @@ class JointReranker(
     After Zhang, Su & Zhou 2014 (Table 4, last row), who rescore with a word-based model and give
     neither n nor the combination of scores: here it is a sum, with one weight.
 
-    Gold sentences are lists of (word, tag) pairs. Raises ValueError for settings that do not exist
-    or contradict each other.
+    Gold sentences are lists of (word, tag) pairs.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `JointRerankerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import JointReranker
+    >>> gold = [
+    ...     [("我", "PN"), ("在", "P"), ("北京", "NR")],
+    ...     [("大学", "NN"), ("很", "AD"), ("大", "VA")],
+    ... ]
+    >>> JointReranker().fit(gold).predict_tagged("大学在北京")
+    [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
     TASK = "joint_reranker"

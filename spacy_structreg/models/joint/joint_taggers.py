@@ -213,7 +213,27 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     of labels would never be wrong.
 
     Gold sentences are lists of (word, tag) pairs, or `PartialSentence`s, which `prune` does not
-    look at. Raises ValueError for settings that do not exist or contradict each other.
+    look at.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `CharacterJointTaggerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import CharacterJointTagger
+    >>> gold = [
+    ...     [("我", "PN"), ("在", "P"), ("北京", "NR")],
+    ...     [("大学", "NN"), ("很", "AD"), ("大", "VA")],
+    ... ]
+    >>> CharacterJointTagger(epochs=5).fit(gold).predict_tagged("大学在北京")
+    [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
     TASK = "character_joint_tagger"
@@ -517,8 +537,27 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
 
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are
-    averaged if they have the same. Raises ValueError for settings that do not exist or contradict
-    each other.
+    averaged if they have the same.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `WordJointTaggerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import WordJointTagger
+    >>> gold = [
+    ...     [("我", "PN"), ("在", "P"), ("北京", "NR")],
+    ...     [("大学", "NN"), ("很", "AD"), ("大", "VA")],
+    ... ]
+    >>> WordJointTagger(epochs=5).fit(gold).predict_tagged("大学在北京")
+    [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
     TASK = "word_joint_tagger"

@@ -409,7 +409,31 @@ class WordJointParser(
     (`corpora.dependencies.projectivize`); sentences that lack heads, labels or tags, or have
     several roots without the setting `many_roots`, are left out, and the log counts them.
     The best epoch is that of the highest las_f, from raw text.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `WordJointParserSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import WordJointParser
+    >>> from spacy_structreg.corpora.sentence import Sentence
+    >>> gold = Sentence(
+    ...     ("我", "爱", "北京"),
+    ...     ("PN", "VV", "NR"),
+    ...     heads=(1, -1, 1),
+    ...     labels=("nsubj", "root", "obj"),
+    ... )
+    >>> parser = WordJointParser(epochs=5).fit([gold])
+    >>> tree = parser.predict_trees("我爱北京")
+    >>> tree.words, tree.tags, tree.heads
+    (('我', '爱', '北京'), ('PN', 'VV', 'NR'), (1, -1, 1))
     """
 
     TASK = "word_joint_parser"

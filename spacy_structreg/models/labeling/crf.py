@@ -58,22 +58,47 @@ _WITHOUT: Final[Mapping[str, str]] = {
 class CRF:
     """A conditional random field over feature dictionaries, after `sklearn_crfsuite.CRF`.
 
-    algorithm: ``"lbfgs"`` (with SciPy) or ``"l2sgd"``, for a conditional random field; ``"ap"``,
-        the averaged perceptron, or ``"pa"``, passive-aggressive, for scores without probabilities.
-    c1, c2: the strengths of L1 and L2 (lbfgs, l2sgd).
-    max_iterations: passes over the corpus at most. delta, period: stop when an iteration improves
-        what is minimized by less than delta / period of it (l2sgd), or ten do on average (lbfgs).
-    c, pa_type: the aggressiveness of pa, and its slack: 0 without, 1 and 2 as PA-I and PA-II.
-    all_possible_states, all_possible_transitions, averaging: always so here; None or true.
-    verbose: print a line after each iteration.
-    edges, scheme: as for `FeatureLabeler`. seed: of all that training draws.
-    learning: how to train in place of algorithm and its settings, for all that the package can do.
-    None stands for the default of CRFsuite.
+    A setting of None stands for the default of CRFsuite. Features have the forms of
+    `tasks.feature_dictionaries`; labels are strings. scikit-learn can clone it and search its
+    settings. Differences: every pair of labels, and every feature with every label, has a weight,
+    seen or not; with a development corpus the best iteration is kept.
 
-    Features have the forms of `tasks.feature_dictionaries`; labels are strings. scikit-learn can
-    clone it and search its settings. Differences: every pair of labels, and every feature with
-    every label, has a weight, seen or not; with a development corpus the best iteration is kept.
-    Raises ValueError for values that do not exist, and for settings that cannot be honored.
+    Parameters
+    ----------
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa"}
+        ``"lbfgs"`` (with SciPy) or ``"l2sgd"``, for a conditional random field; ``"ap"``, the
+        averaged perceptron, or ``"pa"``, passive-aggressive, for scores without probabilities.
+    c1, c2 : float
+        The strengths of L1 and L2 (lbfgs, l2sgd).
+    max_iterations : int
+        Passes over the corpus at most.
+    delta, period : float, int
+        Stop when an iteration improves what is minimized by less than delta / period of it
+        (l2sgd), or ten do on average (lbfgs).
+    c, pa_type : float, {0, 1, 2}
+        The aggressiveness of pa, and its slack: 0 without, 1 and 2 as PA-I and PA-II.
+    all_possible_states, all_possible_transitions, averaging : bool
+        Always so here; None or true.
+    verbose : bool
+        Print a line after each iteration.
+    edges, scheme
+        As for `FeatureLabeler`.
+    seed : int
+        Of all that training draws.
+    learning
+        How to train in place of algorithm and its settings, for all that the package can do.
+
+    Raises
+    ------
+    ValueError
+        For values that do not exist, and for settings that cannot be honored.
+
+    Examples
+    --------
+    >>> from spacy_structreg import CRF
+    >>> X = [[{"speed": 0.2, "indoors": True}, {"speed": 2.9}], [{"speed": 3.1}]]
+    >>> CRF(algorithm="l2sgd", c2=0.1).fit(X, [["rest", "run"], ["run"]]).predict(X)
+    [['rest', 'run'], ['run']]
     """
 
     def __init__(

@@ -148,8 +148,27 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     """Labels the tokens of sentences: names, phrases, or anything that tokens have one of.
 
     Gold sentences are lists of rows: the columns of a token, and its label. What is predicted from
-    are lists of rows without labels, or of words if there is no other column. Raises ValueError
-    for settings that do not exist or contradict each other.
+    are lists of rows without labels, or of words if there is no other column.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `SequenceLabelerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import SequenceLabeler
+    >>> gold = [
+    ...     [("我", "O"), ("在", "O"), ("北京", "B-GPE")],
+    ...     [("上海", "B-GPE"), ("很", "O"), ("大", "O")],
+    ... ]
+    >>> SequenceLabeler(epochs=5).fit(gold).predict(["我", "在", "上海"])
+    ['O', 'O', 'B-GPE']
     """
 
     TASK = "sequence_labeler"
@@ -252,7 +271,23 @@ class FeatureLabeler(Labeler[LabeledFeatures]):
 
     Gold sequences are lists of pairs of the features of an item, in the forms of
     `tasks.feature_dictionaries`, and its label. What is predicted from are lists of features.
-    Raises ValueError for settings that do not exist or contradict each other.
+
+    Parameters
+    ----------
+    **settings
+        The fields of `FeatureLabelerSettings`.
+
+    Raises
+    ------
+    ValueError
+        For settings that do not exist or contradict each other.
+
+    Examples
+    --------
+    >>> from spacy_structreg import FeatureLabeler
+    >>> gold = [[({"speed": 0.2, "indoors": True}, "rest"), ({"speed": 2.9}, "run")]]
+    >>> FeatureLabeler(epochs=5).fit(gold).predict([{"speed": 3.1}, {"indoors": True}])
+    ['run', 'rest']
     """
 
     TASK = "feature_labeler"
