@@ -129,7 +129,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
     'town'
     """
 
-    TASK = "text_classifier"
+    KIND = "text_classifier"
     NOUN = "text classifier"
     SPEC = TextClassifierSpec
     GIVEN_WORDS = True

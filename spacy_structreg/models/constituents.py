@@ -412,7 +412,7 @@ class ConstituencyParser(
     [('IP', 0, 3, 1), ('VP', 1, 3, 1)]
     """
 
-    TASK = "constituency_parser"
+    KIND = "constituency_parser"
     NOUN = "constituency parser"
     SPEC = ConstituentSpec
     GIVEN_WORDS = True

@@ -480,7 +480,7 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Que
     ((1, -1, 1), ('nsubj', 'root', 'obj'))
     """
 
-    TASK = "dependency_parser"
+    KIND = "dependency_parser"
     NOUN = "parser"
     SPEC = DependencySpec
     GIVEN_WORDS = True

@@ -152,7 +152,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         spec = self.SPEC.of_corpus(self.settings, examples, frozenset())
         checksum = self._checksum(gold)
         identity = {
-            "task": self.TASK,
+            "task": self.KIND,
             "settings": self.settings.as_dict(),
             "training corpus": checksum,
             "number of examples": len(examples) + len(unlabeled),
@@ -464,7 +464,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
     def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
         if not models:
             raise ValueError("there is no model to average")
-        for name in ("TASK", "LEARNING", *cls.MUST_AGREE):
+        for name in ("KIND", "LEARNING", *cls.MUST_AGREE):
             seen = dict.fromkeys(
                 type(model.learning).__name__ if name == "LEARNING" else getattr(model, name)
                 for model in models

@@ -141,7 +141,7 @@ class GuidedSegmenter(
     ['我', '在', '大学']
     """
 
-    TASK = "guided_segmenter"
+    KIND = "guided_segmenter"
     NOUN = "segmenter"
     SPEC = SegmentedSchema
     PRIMARY = "seg_f"
@@ -189,7 +189,7 @@ class GuidedJointTagger(
     [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
-    TASK = "guided_joint_tagger"
+    KIND = "guided_joint_tagger"
     NOUN = "tagger"
     SPEC = TaggedSchema
     PRIMARY = "joint_f"

@@ -253,8 +253,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
     task = field(header, "task", str)
     if task not in _TEXT_MODELS:
         raise ValueError(
-            f"a guide must find words in raw text, and a model of the task {task!r:.60} does not; "
-            f"guides are models of the tasks {', '.join(_TEXT_MODELS)}"
+            f"a guide must find words in raw text, and a model of the kind {task!r:.60} does not; "
+            f"guides are models of the kinds {', '.join(_TEXT_MODELS)}"
         )
     if field(header, "state", str) == "training":
         raise ValueError("its guide is not a trained model")

@@ -346,7 +346,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
         if not models:
             raise ValueError("there is no model to average")
         if len({type(model) for model in models}) > 1:
-            raise ValueError("the models to average differ in task")
+            raise ValueError("the models to average differ in kind")
         averaged = models[0]._with_parts(lambda model: model.untrained())
         for name, model in cls.PARTS.items():
             setattr(averaged, name, model.average([getattr(each, name) for each in models], mean))

@@ -224,7 +224,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     ['我', '在', '大学']
     """
 
-    TASK = "character_segmenter"
+    KIND = "character_segmenter"
     SPEC = CharacterSpec
     MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
     SETTINGS = CharacterSegmenterSettings
@@ -391,7 +391,7 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
     ['我', '在', '大学']
     """
 
-    TASK = "word_segmenter"
+    KIND = "word_segmenter"
     SPEC = WordSpec
     MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
     COUNTS: ClassVar = True

@@ -36,12 +36,12 @@ _OF_TABLE: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.([a-z]+)")
 class StoredModel(ABC):
     """A model with a file of its own; what is in it is left to the subclass.
 
-    TASK: the name of the task in the header of the file. NOUN: what errors call the model.
-    SETTINGS: the class of its settings, which its constructor takes as keywords, and which are
-    attributes of the model: as they were given, with what stood for None.
+    KIND: the name of its class of models, which headers of files have as "task". NOUN: what errors
+    call the model. SETTINGS: the class of its settings, which its constructor takes as keywords,
+    and which are attributes of the model: as they were given, with what stood for None.
     """
 
-    TASK: ClassVar[str]
+    KIND: ClassVar[str]
     NOUN: ClassVar[str] = "model"
     SETTINGS: ClassVar[type[Settings]]
 
@@ -242,7 +242,7 @@ class StoredModel(ABC):
                 "package": "spacy_structreg",
                 "version": __version__,
                 "state": state,
-                "task": self.TASK,
+                "task": self.KIND,
                 **entries,
             }
         return header, arrays
@@ -251,8 +251,8 @@ class StoredModel(ABC):
     def from_contents(cls, name: str, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model of a header and arrays. name: of the file, for errors. Raises as `load`."""
         try:
-            if field(header, "task", str) != cls.TASK:
-                raise ValueError(f"it is a model of the task {header['task']!r}, not {cls.TASK!r}")
+            if field(header, "task", str) != cls.KIND:
+                raise ValueError(f"it is a model of the kind {header['task']!r}, not {cls.KIND!r}")
             settings = field(header, "settings", dict)
             model = cls.of(cls.SETTINGS.from_dict(settings))
             for key, value in model.settings.as_dict().items():

@@ -160,7 +160,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         labels = sorted(frozenset(extra).union(*counts.values()))
         guide = None
         if settings.guide is not None:
-            guide = Tagger.from_contents(*read_model(settings.guide, [Tagger.TASK]))
+            guide = Tagger.from_contents(*read_model(settings.guide, [Tagger.KIND]))
         known = WordKnowledge.read(settings)
         return cls._of(settings, labels, counts.items(), known, guide)
 
@@ -413,7 +413,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
     ['NN', 'P', 'NR']
     """
 
-    TASK = "tagger"
+    KIND = "tagger"
     NOUN = "tagger"
     SPEC = TagSpec
     GIVEN_WORDS = True

@@ -181,7 +181,7 @@ def model_classes() -> dict[str, type[StoredModel]]:
         for module in walk_packages(models.__path__, f"{models.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         # Python 3.10 takes list[int], too, for a class.
-        if StoredModel in getattr(value, "__mro__", ()) and "TASK" in vars(value)
+        if StoredModel in getattr(value, "__mro__", ()) and "KIND" in vars(value)
     }
 
 

@@ -589,9 +589,9 @@ def test_models_of_other_tasks_are_refused(name: str) -> None:
     kind = KINDS[name]
     cls = type(trained(name))
     other = "tagger" if name != "tagger" else "texts"
-    with pytest.raises(ValueError, match=rf"'{type(trained(other)).TASK}', not '{cls.TASK}'"):
+    with pytest.raises(ValueError, match=rf"'{type(trained(other)).KIND}', not '{cls.KIND}'"):
         cls.from_bytes(data_of(other))
-    with pytest.raises(ValueError, match=r"differ in task|as many|no models? of"):
+    with pytest.raises(ValueError, match=r"differ in kind|as many|no models? of"):
         cls.average([trained(name), trained(other)])
     with pytest.raises(ValueError, match="no model to average"):
         cls.average([])

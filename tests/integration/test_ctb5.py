@@ -233,7 +233,7 @@ def test_the_systems_of_zhang_and_clark(release: Path, tmp_path: Path) -> None:
     pipelines = {name: spacy.load(folder / f"training/zc11/{name}/model-best") for name in reports}
     segmenter, tagger = (pipelines[name].tokenizer.model for name in ("segment", "joint"))
     assert segmenter.settings.characters
-    assert (tagger.TASK, tagger.settings.typed_runs) == ("word_joint_tagger", "latin")
+    assert (tagger.KIND, tagger.settings.typed_runs) == ("word_joint_tagger", "latin")
     model = pipelines["parse"].config["components"]["parser"]["model"]
     assert (model["templates"], model["beam"]) == ("zhang_clark_2011", 64)
     assert pipelines["constituents"].pipe_names == ["constituency"]

@@ -156,7 +156,7 @@ class ToySettings(PerceptronSettings):
 class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
     """Tags words."""
 
-    TASK = "toy_tagger"
+    KIND = "toy_tagger"
     NOUN = "tagger"
     SPEC = ToySpec
     PRIMARY = "tag_acc"

@@ -145,7 +145,7 @@ class GuidedJointParser(
     (('我', '爱', '北京'), ('PN', 'VV', 'NR'), (1, -1, 1))
     """
 
-    TASK = "guided_joint_parser"
+    KIND = "guided_joint_parser"
     NOUN = "joint parser"
     SPEC = ParsedSchema
     PRIMARY = "las_f"

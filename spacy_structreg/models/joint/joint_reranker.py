@@ -61,7 +61,7 @@ class JointReranker(
     [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
-    TASK = "joint_reranker"
+    KIND = "joint_reranker"
     NOUN = "tagger"
     SPEC = TaggedSchema
     PRIMARY = "joint_f"

@@ -236,7 +236,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
-    TASK = "character_joint_tagger"
+    KIND = "character_joint_tagger"
     SPEC = CharacterJointSpec
     MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
     SETTINGS = CharacterJointTaggerSettings
@@ -560,7 +560,7 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     [('大学', 'NN'), ('在', 'P'), ('北京', 'NR')]
     """
 
-    TASK = "word_joint_tagger"
+    KIND = "word_joint_tagger"
     SPEC = WordJointSpec
     MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True

@@ -436,7 +436,7 @@ class WordJointParser(
     (('我', '爱', '北京'), ('PN', 'VV', 'NR'), (1, -1, 1))
     """
 
-    TASK = "word_joint_parser"
+    KIND = "word_joint_parser"
     NOUN = "joint parser"
     SPEC = WordJointParserSpec
     PRIMARY = "las_f"

@@ -171,7 +171,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     ['O', 'O', 'B-GPE']
     """
 
-    TASK = "sequence_labeler"
+    KIND = "sequence_labeler"
     SPEC = SequenceLabelerSpec
     GIVEN_WORDS = True
     MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels", "script")
@@ -290,7 +290,7 @@ class FeatureLabeler(Labeler[LabeledFeatures]):
     ['run', 'rest']
     """
 
-    TASK = "feature_labeler"
+    KIND = "feature_labeler"
     SPEC = FeatureLabelerSpec
     MUST_AGREE = ("edges", "scheme", "labels")
     SETTINGS = FeatureLabelerSettings
