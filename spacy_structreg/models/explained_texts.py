@@ -42,7 +42,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, Charac
 from spacy_structreg.tasks.segmentation.words import WordDecoder
 
 if TYPE_CHECKING:
-    from spacy_structreg.models.raw_text import SentenceConstraints
+    from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 AnyScheme: TypeAlias = SegmentationScheme | JointScheme
 
@@ -60,20 +60,20 @@ _STAND_INS = {
 
 
 def explained_sentence(
-    decoder: Any, scheme: AnyScheme | None, text: str, limits: SentenceConstraints
+    decoder: Any, scheme: AnyScheme | None, text: str, constraints: Constraints | None
 ) -> Explanation:
     """The explanation of one sentence of a text.
 
-    scheme: of the labels of characters, if the model has any. limits: what users say of it.
+    scheme: of the labels of characters, if the model has any. constraints: of the sentence.
     """
-    _, words = decoder.nbest(text, 1, **limits)[0]
+    _, words = decoder.nbest(text, 1, constraints)[0]
     analysis = " ".join(word if isinstance(word, str) else "/".join(word) for word in words)
     if isinstance(decoder, WordDecoder):
-        return _by_words(decoder, text, analysis, limits)
+        return _by_words(decoder, text, analysis, constraints)
     assert isinstance(decoder, CharacterDecoder)
     assert scheme is not None
     explain = _by_both if isinstance(decoder, RerankingDecoder) else _by_characters
-    found: Explanation = explain(decoder, scheme, text, analysis, limits)  # type: ignore[arg-type]
+    found: Explanation = explain(decoder, scheme, text, analysis, constraints)  # type: ignore[arg-type]
     return found.about_items(len(_visible(text)))
 
 
@@ -85,9 +85,9 @@ def _by_characters(
     scheme: AnyScheme,
     text: str,
     analysis: str,
-    limits: SentenceConstraints,
+    constraints: Constraints | None,
 ) -> Explanation:
-    characters, score, path = decoder.best_labels(text, **limits)
+    characters, score, path = decoder.best_labels(text, constraints)
     if not characters:
         return Explanation(text, analysis, 0.0, ())
     visible = _visible(text)
@@ -98,12 +98,12 @@ def _by_characters(
     def bonuses(of: Sequence[int]) -> list[tuple[int, Contribution]]:
         return [
             (start, Contribution("user word", "".join(visible[start:end]), USER_WORDS, bonus))
-            for start, end, bonus in _bonuses(text, limits, of, kinds, decoder.tags)
+            for start, end, bonus in _bonuses(text, constraints, of, kinds, decoder.tags)
         ]
 
     def rival(i: int) -> Sequence[int] | None:
         excluded = [y for y, kind in enumerate(kinds) if kind == kinds[path[i]]]
-        _, best, other = decoder.best_labels(text, **limits, place=i, excluded=excluded)
+        _, best, other = decoder.best_labels(text, constraints, place=i, excluded=excluded)
         # Listed words hold the place, whatever the labels.
         return other if best > -np.inf and kinds[other[i]] != kinds[path[i]] else None
 
@@ -151,13 +151,13 @@ def _choice(begins: bool, tag: str = "") -> str:
 
 def _bonuses(
     text: str,
-    limits: SentenceConstraints,
+    constraints: Constraints | None,
     path: Sequence[int],
     kinds: Sequence[tuple[bool, int]],
     tags: Sequence[str],
 ) -> Iterable[tuple[int, int, float]]:
     """Yield the words of a path that have a bonus: begin, end, and the bonus."""
-    if limits["bonuses"] is None:
+    if constraints is None:
         return
     starts = [i for i, y in enumerate(path) if kinds[y][0] or i == 0]
     words = {
@@ -165,21 +165,21 @@ def _bonuses(
         for start, end in pairwise([*starts, len(path)])
     }
     before = np.cumsum([0, *(not character.isspace() for character in text)])
-    listed_tags = limits["listed_tags"]
+    names = constraints.tags
 
     def places(found: Any) -> list[tuple[tuple[int, int], str]]:
         return [
             (
                 (int(before[start]), int(before[end])),
-                listed_tags[tag] if tag >= 0 and tags and listed_tags[tag] in tags else "",
+                names[tag] if tag >= 0 and tags and names[tag] in tags else "",
             )
             for start, end, tag in found.tolist()
         ]
 
-    listed = set() if limits["listed"] is None else {each for each, _ in places(limits["listed"])}
-    found, scores = limits["bonuses"]
-    for (place, tag), bonus in zip(places(found), scores.tolist(), strict=True):
-        if place in words and place not in listed and tag in ("", words[place]):
+    forced = {each for each, _ in places(constraints.words)}
+    bonuses = constraints.bonuses.tolist()
+    for (place, tag), bonus in zip(places(constraints.bonus_words), bonuses, strict=True):
+        if place in words and place not in forced and tag in ("", words[place]):
             yield *place, bonus
 
 
@@ -191,17 +191,17 @@ def _by_both(
     scheme: AnyScheme,
     text: str,
     analysis: str,
-    limits: SentenceConstraints,
+    constraints: Constraints | None,
 ) -> Explanation:
     """The runner-up is the next of the analyses that are ranked."""
-    characters = decoder.best_labels(text, **limits)[0]
+    characters = decoder.best_labels(text, constraints)[0]
     if not characters:
         return Explanation(text, analysis, 0.0, ())
     visible, kinds, choices = _visible(text), _kinds(decoder), _choices(decoder)
     chain = ExplainedChain(decoder.chain, _view(decoder, scheme, characters, visible))
     ranked: list[tuple[list[int], list[list[Contribution]]]] = []
     scores = []
-    for score, words in decoder.nbest(text, decoder.n_best, **limits):
+    for score, words in decoder.nbest(text, decoder.n_best, constraints):
         lengths = [len("".join(word.split())) for word, _ in words]
         path: list[int] = scheme.encode(lengths, [tag for _, tag in words]).tolist()  # type: ignore[call-arg]
         actions = [_START + kinds[y][1] if kinds[y][0] else _APPEND for y in path]
@@ -217,7 +217,7 @@ def _by_both(
                 replace(each, number=decoder.weight * each.number)
                 for each in chain.contributions(path, i)
             )
-        for start, end, bonus in _bonuses(text, limits, path, kinds, decoder.tags):
+        for start, end, bonus in _bonuses(text, constraints, path, kinds, decoder.tags):
             word = "".join(visible[start:end])
             found[start].append(Contribution("user word", word, USER_WORDS, bonus))
         ranked.append((path, found))
@@ -283,9 +283,9 @@ def character_text(code: int) -> str:
 
 
 def _by_words(
-    decoder: WordDecoder, text: str, analysis: str, limits: SentenceConstraints
+    decoder: WordDecoder, text: str, analysis: str, constraints: Constraints | None
 ) -> Explanation:
-    characters, score, visited, bonuses = decoder.best_states(text, **limits)
+    characters, score, visited, bonuses = decoder.best_states(text, constraints)
     visible = _visible(text)
     actions = [state.action for state in visited]
     values = (

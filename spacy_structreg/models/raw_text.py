@@ -19,8 +19,6 @@ from typing import (
     Literal,
     NamedTuple,
     Protocol,
-    TypeAlias,
-    TypedDict,
     TypeVar,
     cast,
 )
@@ -54,6 +52,7 @@ from spacy_structreg.models.gold import (
 from spacy_structreg.models.knowledge import has_statistics, recounted
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import (
     BEGINS,
     CONTINUES,
@@ -73,7 +72,7 @@ from spacy_structreg.tasks.segmentation.user_words import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
     from spacy_structreg.models.explained_texts import AnyScheme
     from spacy_structreg.models.explanation import Explanation
@@ -81,30 +80,7 @@ if TYPE_CHECKING:
 
 ItemT = TypeVar("ItemT")
 
-Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
-"""Places of words with a bonus, and their bonuses (`tasks.segmentation.user_words.Found`)."""
-
-
-class Limits(TypedDict):
-    """Constraints of texts by listed words and spans; see `TextDecoder`."""
-
-    listed: list[NDArray[np.int32]] | None
-    listed_tags: Sequence[str]
-    bonuses: list[Favored] | None
-    fixed: list[NDArray[np.uint8]] | None
-
-
-class SentenceConstraints(TypedDict):
-    """The same of one text, or of a sentence of it."""
-
-    listed: NDArray[np.int32] | None
-    listed_tags: Sequence[str]
-    bonuses: Favored | None
-    fixed: NDArray[np.uint8] | None
-
-
-_NO_PLACES: Final = np.zeros((0, 3), dtype=np.int32)
-_NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
+_NO_CONSTRAINTS: Final = Constraints()
 
 
 class TextAnalysis(NamedTuple):
@@ -133,38 +109,40 @@ class TextDecoder(Decoder, Protocol):
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        **limits: Unpack[Limits],
+        constraints: list[Constraints] | None = None,
     ) -> list[list[str]]: ...
 
     def tag(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        **limits: Unpack[Limits],
+        constraints: list[Constraints] | None = None,
     ) -> list[list[tuple[str, str]]]: ...
 
     def spans(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        **limits: Unpack[Limits],
+        constraints: list[Constraints] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
     def tagged_spans(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        **limits: Unpack[Limits],
+        constraints: list[Constraints] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 
-    def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+    def margins(
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
 
     def tag_scores(
-        self, text: str, fixed: NDArray[np.uint8] | None = None
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]: ...
 
     def nbest(
-        self, text: str, k: int, **limits: Unpack[SentenceConstraints]
+        self, text: str, k: int, constraints: Constraints | None = None
     ) -> list[tuple[float, list[Any]]]: ...
 
 
@@ -485,7 +463,7 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
 
         text = checked_text(text)
         words = compiled(user_words)
-        (ends,), limits = self._parts([text], words)
+        (ends,), constraints = self._parts([text], words)
         with self._decoders().borrow() as decoder:
             prefer(decoder, words)
             return joined(
@@ -494,7 +472,7 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
                         decoder,
                         self._character_scheme(),
                         text[start:end],
-                        _of_part(limits, start, end),
+                        _part(constraints, start, end),
                     )
                     for start, end in pairwise([0, *(ends or [0])])
                 ],
@@ -542,25 +520,26 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         return sorted(found)
 
     def _without_spaces(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
-        """Yield the sentences of a text without white space, and what is said of their places."""
-        (ends,), limits = self._parts([text], None)
+        """Yield the sentences of a text without white space, and the boundaries of them."""
+        (ends,), constraints = self._parts([text], None)
+        boundaries = None if constraints is None else constraints[0].boundaries
         kept = np.array([not character.isspace() for character in text], dtype=bool)
         for begin, end in pairwise([0, *ends]):
             if sentence := "".join(text[begin:end].split()):
-                fixed = _of_part(limits, begin, end)["fixed"]
-                yield sentence, None if fixed is None else fixed[kept[begin:end]]
+                here = slice(begin, end)
+                yield sentence, None if boundaries is None else boundaries[here][kept[here]]
 
     def _nbest_of(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
         text = checked_text(text)
         words = compiled(user_words)
-        (ends,), limits = self._parts([text], words, list(spans))
+        (ends,), constraints = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
             prefer(decoder, words)
             return _join_nbest(
                 (
-                    decoder.nbest(text[start:end], n, **_of_part(limits, start, end))
+                    decoder.nbest(text[start:end], n, _part(constraints, start, end))
                     for start, end in pairwise([0, *(ends or [0])])
                 ),
                 n,
@@ -573,9 +552,9 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
-        ends, limits = self._sentences(texts, user_words, spans)
+        ends, constraints = self._sentences(texts, user_words, spans)
         prefer(decoder, user_words)
-        return decoder.segment(texts, ends, **limits)
+        return decoder.segment(texts, ends, constraints)
 
     def _spans(
         self,
@@ -584,9 +563,9 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        ends, limits = self._sentences(texts, user_words, spans)
+        ends, constraints = self._sentences(texts, user_words, spans)
         prefer(decoder, user_words)
-        return decoder.spans(texts, ends, **limits)
+        return decoder.spans(texts, ends, constraints)
 
     def _analyze(
         self,
@@ -596,9 +575,9 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[TextAnalysis]:
         found = list(map(self.sentence_ends, texts))
-        ends, limits = self._limited(texts, found, user_words, spans)
+        ends, constraints = self._constrained(texts, found, user_words, spans)
         prefer(decoder, user_words)
-        return self._found(decoder, texts, found, ends, limits)
+        return self._found(decoder, texts, found, ends, constraints)
 
     def _found(
         self,
@@ -606,10 +585,10 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         texts: list[str],
         sentences: list[list[int]],
         ends: list[list[int]],
-        limits: Limits,
+        constraints: list[Constraints] | None,
     ) -> list[TextAnalysis]:
         """Hook: the analyses of texts. sentences: their ends; ends: those that decoders take."""
-        places, starts = decoder.spans(texts, ends, **limits)
+        places, starts = decoder.spans(texts, ends, constraints)
         bounds = starts.tolist()
         return [
             TextAnalysis(places[first:last], of_text)
@@ -621,12 +600,12 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         texts: list[str],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan],
-    ) -> tuple[list[list[int]] | NDArray[np.int64], Limits]:
-        """As `_parts`; where nothing is said of many texts, ends are offsets in all of them."""
+    ) -> tuple[list[list[int]] | NDArray[np.int64], list[Constraints] | None]:
+        """As `_parts`; for many texts without constraints, ends are offsets in all of them."""
         is_plain = self.sentences == "punctuation" and not (user_words or spans or self.typed_runs)
         # An array takes longer to make than the list of one text.
         if is_plain and len(texts) > 1:
-            return sentence_ends_of_all(texts), _NO_LIMITS
+            return sentence_ends_of_all(texts), None
         return self._parts(texts, user_words, spans)
 
     def _parts(
@@ -634,82 +613,86 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
         texts: list[str],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan] = (),
-    ) -> tuple[list[list[int]], Limits]:
-        """The ends of the sentences of texts, and what listed words and spans say of them.
+    ) -> tuple[list[list[int]], list[Constraints] | None]:
+        """The ends of the sentences of texts, and the constraints of each text, None for none.
 
         spans: of the text, if there is but one. No place lies across the end of a sentence.
         """
-        return self._limited(texts, list(map(self.sentence_ends, texts)), user_words, spans)
+        return self._constrained(texts, list(map(self.sentence_ends, texts)), user_words, spans)
 
-    def _limited(
+    def _constrained(
         self,
         texts: list[str],
         sentences: list[list[int]],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan],
-    ) -> tuple[list[list[int]], Limits]:
+    ) -> tuple[list[list[int]], list[Constraints] | None]:
         """As `_parts`. sentences: the ends that `sentence_ends` gives, which stay as they are."""
-        ends = list(sentences)
         user_words = self.seen_words(user_words)
-        found = list(map(user_words.look_up, texts)) if user_words else []
-        fixed, known = self._said_of_runs(texts)
-        if fixed is None and not (found or spans or any(known)):
-            return ends, _NO_LIMITS
-        tags: tuple[str, ...] = user_words.tags if user_words else ()
-        forced = [each.forced for each in found]
-        favored = [(each.favored, each.bonuses) for each in found]
-        limits = span_limits(texts[0], spans) if spans else None
+        runs = self.runs
+        if not (user_words or spans or runs):
+            return list(sentences), None
+        found = [
+            self._constraints_of(text, ends, user_words, spans, runs)
+            for text, ends in zip(texts, sentences, strict=True)
+        ]
+        constraints = [each for _, each in found]
+        is_free = all(each is _NO_CONSTRAINTS for each in constraints)
+        return [ends for ends, _ in found], None if is_free else constraints
+
+    def _constraints_of(
+        self,
+        text: str,
+        ends: list[int],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan],
+        runs: TypedRuns | LatinRuns | None,
+    ) -> tuple[list[int], Constraints]:
+        """The ends of the sentences of a text that its constraints leave, and these."""
+        words, bonus_words, bonuses, tags, _ = (
+            user_words.look_up(text) if user_words else _NO_CONSTRAINTS
+        )
+        boundaries, run_tags = self._run_constraints(text, runs)
+        if boundaries is None and not (user_words or spans):
+            return ends, _NO_CONSTRAINTS
+        limits = span_limits(text, spans) if spans else None
         if limits is not None:
             given = limits.constraints
-            if fixed is None:
-                fixed = [given]
+            if boundaries is None:
+                boundaries = given
             else:
                 # Runs look the same to the model, however they are cut.
-                boundary = fixed[0] % SAYS_STAND_IN
-                fixed = [fixed[0] - boundary + np.where(given, given, boundary)]
-        if fixed is not None:
+                boundary = boundaries % SAYS_STAND_IN
+                boundaries = boundaries - boundary + np.where(given, given, boundary)
+        if boundaries is not None:
             # Listed words may go beyond runs, but not cut them.
-            inside = [np.append(said % SAYS_STAND_IN == CONTINUES, False) for said in fixed]
-            forced = [
-                places[~(cut[places[:, 0]] | cut[places[:, 1]])]
-                for places, cut in zip(forced, inside, strict=False)
-            ]
-        if limits is not None and found:
-            forced = [forced[0][limits.without_rivals(forced[0])]]
-            kept = limits.without_rivals(favored[0][0])
-            favored = [(favored[0][0][kept], favored[0][1][kept])]
-        if limits is not None and limits.tagged:
+            inside = np.append(boundaries % SAYS_STAND_IN == CONTINUES, False)
+            words = words[~(inside[words[:, 0]] | inside[words[:, 1]])]
+        if limits is not None:
+            words = words[limits.without_rivals(words)]
+            kept = limits.without_rivals(bonus_words)
+            bonus_words, bonuses = bonus_words[kept], bonuses[kept]
             self._check_spans(limits.tagged)
+            rows = [(span.start, span.end, len(tags) + i) for i, span in enumerate(limits.tagged)]
             tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
-            rows = [
-                (span.start, span.end, len(tags) - len(limits.tagged) + i)
-                for i, span in enumerate(limits.tagged)
-            ]
-            rows += map(tuple, forced[0].tolist()) if found else []
-            forced = [np.array(sorted(rows), dtype=np.int32)]
-        if fixed is not None and any(known):
-            tags = (*tags, *(names := sorted({name for each in known for *_, name in each})))
-            number = {name: len(tags) - len(names) + i for i, name in enumerate(names)}
-            forced = forced or [_NO_PLACES] * len(texts)
-            for i, (said, each) in enumerate(zip(fixed, known, strict=True)):
-                rows = [(start, end, number[name]) for start, end, name in each]
-                others = [forced[i], *(places for places, _ in favored[i : i + 1])]
-                forced[i] = _with_known(forced[i], rows, said, others)
-        if fixed is not None:
+            rows += map(tuple, words.tolist())
+            words = np.array(sorted(rows), dtype=np.int32).reshape(-1, 3)
+        if boundaries is not None:
+            names = sorted({name for *_, name in run_tags})
+            number = {name: len(tags) + i for i, name in enumerate(names)}
+            tags = (*tags, *names)
+            rows = [(start, end, number[name]) for start, end, name in run_tags]
+            words = _with_tagged_runs(words, rows, boundaries, [words, bonus_words])
             ends = [
-                [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]
-                for each, said in zip(ends, fixed, strict=True)
+                end
+                for end in ends
+                if end == len(text) or boundaries[end] % SAYS_STAND_IN != CONTINUES
             ]
-        for places in (forced, [places for places, _ in favored]):
-            if any(map(len, places)):
-                ends = list(map(whole_ends, ends, places))
-        _bound(texts, ends, forced, favored, fixed)
-        return ends, {
-            "listed": forced if any(map(len, forced)) else None,
-            "listed_tags": tags,
-            "bonuses": favored if any(len(places) for places, _ in favored) else None,
-            "fixed": fixed,
-        }
+        for places in (words, bonus_words):
+            if len(places):
+                ends = whole_ends(ends, places)
+        constraints = Constraints(words, bonus_words, bonuses, tags, boundaries)
+        return (ends, constraints) if len(text) <= LONGEST else _cut(text, ends, constraints)
 
     def seen_words(self, words: CompiledWords | None) -> CompiledWords | None:
         """Listed words as the model sees them: by its script, in both ways of writing.
@@ -755,31 +738,24 @@ class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
                 f"of {', '.join(tags)}"
             )
 
-    def _said_of_runs(
-        self, texts: list[str]
-    ) -> tuple[list[NDArray[np.uint8]] | None, list[list[tuple[int, int, str]]]]:
-        """Constraints by the typed runs of texts, None if there are none, and words of known tags.
+    def _run_constraints(
+        self, text: str, runs: TypedRuns | LatinRuns | None
+    ) -> tuple[NDArray[np.uint8] | None, list[tuple[int, int, str]]]:
+        """Boundaries by the typed runs of a text, None if there are none, and words of known tags.
 
         Of each word begin, end and tag; none if the model has no tags.
         """
-        known: list[list[tuple[int, int, str]]] = []
-        if (runs := self.runs) is None:
-            return None, known
-
+        if runs is None:
+            return None, []
         tags = frozenset(self._known_tags)
-        said = []
-        for text in texts:
-            found = list(runs.find(text))
-            known.append(
-                [
-                    (start, end, tag)
-                    for run in found
-                    for (start, end), tag in zip(run.pieces, run.tags, strict=False)
-                    if tag in tags
-                ]
-            )
-            said.append(run_limits(text, found))
-        return (said if any(map(np.any, said)) else None), known
+        found = list(runs.find(text))
+        boundaries = run_limits(text, found)
+        return boundaries if boundaries.any() else None, [
+            (start, end, tag)
+            for run in found
+            for (start, end), tag in zip(run.pieces, run.tags, strict=False)
+            if tag in tags
+        ]
 
     def _text_of(self, words: Sequence[str]) -> str:
         """The text of words without white space; if runs are looked for, as people write it."""
@@ -883,9 +859,9 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
-        ends, limits = self._sentences(texts, user_words, spans)
+        ends, constraints = self._sentences(texts, user_words, spans)
         prefer(decoder, user_words)
-        return decoder.tag(texts, ends, **limits)
+        return decoder.tag(texts, ends, constraints)
 
     def _found(
         self,
@@ -893,9 +869,9 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         texts: list[str],
         sentences: list[list[int]],
         ends: list[list[int]],
-        limits: Limits,
+        constraints: list[Constraints] | None,
     ) -> list[TextAnalysis]:
-        places, starts, tags = decoder.tagged_spans(texts, ends, **limits)
+        places, starts, tags = decoder.tagged_spans(texts, ends, constraints)
         names, bounds = self._known_tags, starts.tolist()
         return [
             TextAnalysis(places[first:last], of_text, tags[first:last], names)
@@ -1031,44 +1007,27 @@ def prefer(decoder: TextDecoder, words: CompiledWords | None) -> None:
         )
 
 
-def _of_part(limits: Limits, start: int, end: int) -> SentenceConstraints:
+def _part(constraints: list[Constraints] | None, start: int, end: int) -> Constraints | None:
     """Constraints of a part of the only text, beyond which no place goes."""
-    listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
-    shift = np.array([start, start, 0], dtype=np.int32)
-
-    def within(places: NDArray[np.int32]) -> slice:
-        return slice(*np.searchsorted(places[:, 0], [start, end]).tolist())
-
-    part: SentenceConstraints = {
-        "listed": None,
-        "listed_tags": limits["listed_tags"],
-        "bonuses": None,
-        "fixed": None if fixed is None else fixed[0][start:end],
-    }
-    if listed is not None:
-        part["listed"] = listed[0][within(listed[0])] - shift
-    if bonuses is not None:
-        places, scores = bonuses[0]
-        part["bonuses"] = (places[within(places)] - shift, scores[within(places)])
-    return part
+    return None if constraints is None else constraints[0].part(start, end)
 
 
-def _with_known(
+def _with_tagged_runs(
     forced: NDArray[np.int32],
     rows: list[tuple[int, int, int]],
-    said: NDArray[np.uint8],
+    boundaries: NDArray[np.uint8],
     words: Iterable[NDArray[np.int32]],
 ) -> NDArray[np.int32]:
-    """Places of listed words, and those of words of which form says the tag, by their begins.
+    """Places of forced words, and those of typed runs with a tag, by their begins.
 
-    said: the constraints of the text. words: places of words of the user, which come first.
+    words: places of words of the user, which come first.
     """
 
     if not rows:
         return forced
     places = np.array(rows, dtype=np.int32)
-    begins = np.append(said % SAYS_STAND_IN == BEGINS, True)
-    covered = np.concatenate(([0], np.cumsum(_covered(len(said), words, 0))))
+    begins = np.append(boundaries % SAYS_STAND_IN == BEGINS, True)
+    covered = np.concatenate(([0], np.cumsum(_covered(len(boundaries), words, 0))))
     kept = begins[places[:, 0]] & begins[places[:, 1]]
     kept &= covered[places[:, 0]] == covered[places[:, 1]]
     joined = np.concatenate([forced, places[kept]])
@@ -1088,30 +1047,22 @@ def _covered(n: int, words: Iterable[NDArray[np.int32]], skipped: int) -> NDArra
     return inside
 
 
-def _bound(
-    texts: list[str],
-    ends: list[list[int]],
-    forced: list[NDArray[np.int32]],
-    favored: list[Favored],
-    fixed: list[NDArray[np.uint8]] | None,
-) -> None:
+def _cut(text: str, ends: list[int], constraints: Constraints) -> tuple[list[int], Constraints]:
     """Cut sentences again that constraints have made too long.
 
     Listed words that lie across an end then are taken out: of words that overlap, some must.
     """
-    for i, text in enumerate(texts):
-        if len(text) <= LONGEST:
-            continue
-        words = (*forced[i : i + 1], *(places for places, _ in favored[i : i + 1]))
-        held = _covered(len(text), words, 1).astype(np.uint8)
-        if fixed is not None:
-            held[fixed[i] % SAYS_STAND_IN == CONTINUES] = 2
-        ends[i] = cut_long(text, ends[i], held)
-        if i < len(forced):
-            forced[i] = forced[i][_are_whole(forced[i], ends[i])]
-        if i < len(favored):
-            kept = _are_whole(favored[i][0], ends[i])
-            favored[i] = (favored[i][0][kept], favored[i][1][kept])
+    words, bonus_words, bonuses, _, boundaries = constraints
+    inside = _covered(len(text), (words, bonus_words), 1).astype(np.uint8)
+    if boundaries is not None:
+        inside[boundaries % SAYS_STAND_IN == CONTINUES] = 2
+    ends = cut_long(text, ends, inside)
+    kept = _are_whole(bonus_words, ends)
+    return ends, constraints._replace(
+        words=words[_are_whole(words, ends)],
+        bonus_words=bonus_words[kept],
+        bonuses=bonuses[kept],
+    )
 
 
 def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.labeling.labelers import FeatureLabeler
 from spacy_structreg.models.segmentation import CharacterSegmenter
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 TRAIN = sentences(60, seed=21)
 TEXTS = ["".join(words) for words in sentences(20, seed=22)]
@@ -147,10 +148,11 @@ def test_long_sentences_take_little_memory(
     many_tags: CharacterJointTagger, many_labels: FeatureLabeler
 ) -> None:
     text = "一丁七万" * 400
-    bonus = np.array([[1000, 1003, 0]]), np.array([100.0])
+    places = np.array([[1000, 1003, 0]], dtype=np.int32)
+    worth = Constraints(bonus_words=places, bonuses=np.array([100.0]), tags=("T05",))
     with many_tags._decoders().borrow() as decoder, memory(250_000_000):
         assert "".join(word for word, _ in many_tags.predict_tagged(text)) == text
-        _, _, labels = decoder.best_labels(text, (), ["T05"], bonuses=bonus)
+        _, _, labels = decoder.best_labels(text, worth)
         margins = decoder.margins(text)
         predicted = many_labels.predict([{"w": str(number % 8)} for number in range(1600)])
     names = [many_tags.labels[label] for label in labels[1000:1003]]

@@ -29,6 +29,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.tasks.chain import ChainDecoder
 from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 TRAINED_ON = "我们在北京大学学习，2024年1月\u0301e\u20dd👍\U0001f3fd👩\u200d🚀🇨🇳🇩🇪\x00𠀀\ud800"
 FAMILY = "👨\u200d👩\u200d👧"
@@ -246,7 +247,7 @@ def test_words_are_those_of_their_text() -> None:
     for words in (han, ["中\x00", "中", "\x00中", "\x00\x00中", "a中", "\xe9", "中"], han[::-1]):
         text = " ".join(words)
         begins = np.where(np.array([*" " + text[:-1]]) == " ", 1, 2).astype(np.uint8)
-        assert decoder.segment([text], [[len(text)]], fixed=[begins]) == [words]
+        assert decoder.segment([text], [[len(text)]], [Constraints(boundaries=begins)]) == [words]
 
 
 def slow_score(

@@ -20,6 +20,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
 from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 TEXTS = st.text("我们在大学", min_size=1, max_size=6)
@@ -95,11 +96,12 @@ def best(analyses) -> float:
     return max((score for score, _ in analyses), default=-np.inf)
 
 
-def check_best(decoder: CharacterDecoder, text: str, analyses, **limits) -> None:
-    """The best analysis under limits is the best of those that go with them."""
-    ((score, _),) = decoder.nbest(text, 1, **limits)
+def check_best(decoder: CharacterDecoder, text: str, analyses, **constraints) -> None:
+    """The best analysis under constraints is the best of those that agree with them."""
+    given = Constraints(**constraints) if constraints else None
+    ((score, _),) = decoder.nbest(text, 1, given)
     assert score == pytest.approx(best(analyses), abs=1e-9)
-    _, of_labels, _ = decoder.best_labels(text, **limits)
+    _, of_labels, _ = decoder.best_labels(text, given)
     assert of_labels == pytest.approx(score, abs=1e-9)
 
 
@@ -158,7 +160,7 @@ def test_constraints(templates: str, text: str, seed: int, data: st.DataObject) 
         for score, words in analyses
         if all(fixed[i] in (0, 1 if i in ends_of(words) else 2) for i in range(1, n))
     ]
-    check_best(decoder, text, kept, fixed=np.array([0, *fixed[1:]], dtype=np.uint8))
+    check_best(decoder, text, kept, boundaries=np.array([0, *fixed[1:]], dtype=np.uint8))
 
     start = data.draw(st.integers(0, n - 1))
     end = data.draw(st.integers(start + 1, n))
@@ -168,10 +170,10 @@ def test_constraints(templates: str, text: str, seed: int, data: st.DataObject) 
         return (start, end) in itertools.pairwise(bounds)
 
     place = np.array([[start, end, -1]])
-    check_best(decoder, text, [each for each in analyses if has_word(each[1])], listed=place)
+    check_best(decoder, text, [each for each in analyses if has_word(each[1])], words=place)
     bonus = data.draw(st.sampled_from([-2.0, 0.5, 3.0]))
     with_bonus = [(score + bonus * has_word(words), words) for score, words in analyses]
-    check_best(decoder, text, with_bonus, bonuses=(place, np.array([bonus])))
+    check_best(decoder, text, with_bonus, bonus_words=place, bonuses=np.array([bonus]))
 
     # 们 goes on with a word or ends one, unless it comes first.
     lists = (np.array([ord("们")], dtype=np.uint32), bmes().begins[None] == 0)
@@ -197,9 +199,9 @@ def test_long_texts_are_scored_by_blocks(templates: str) -> None:
     assert slow_score(model, tables, text, labels) == pytest.approx(score)
     # A word that is worth much, over the end of the first block of a lattice, and its whole way.
     places = np.array([[start, start + 4, -1] for start in range(2, 2490, 51)])
-    bonuses = (places, np.full(len(places), 5.0))
-    ((score, words),) = decoder.nbest(text, 1, bonuses=bonuses)
-    _, of_labels, labels = decoder.best_labels(text, bonuses=bonuses)
+    worth = Constraints(bonus_words=places, bonuses=np.full(len(places), 5.0))
+    ((score, words),) = decoder.nbest(text, 1, worth)
+    _, of_labels, labels = decoder.best_labels(text, worth)
     assert labels == labels_of(words)
     assert of_labels == pytest.approx(score)
 

@@ -11,6 +11,7 @@ from looped import looped
 from tasks.test_text_decoder import TEXTS, flat, listed, model, spans_in
 
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, TypedRuns
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import (
     SAYS_STAND_IN,
     AnySpan,
@@ -265,15 +266,18 @@ def test_stand_ins_are_what_the_model_sees(kind: str, text: str) -> None:
     said = run_limits(text, runs)
     ends = [len(text)] if text else []
     seen, cut = with_stand_ins(text, runs), said % SAYS_STAND_IN
+    given_text, given_seen = (Constraints(boundaries=each) for each in (said, cut))
     with model(kind)._decoders().borrow() as decoder:
-        found = decoder.spans([text], [ends], fixed=[said])[0].tolist()
-        assert found == decoder.spans([seen], [ends], fixed=[cut])[0].tolist()
-        words, *others = decoder.segment([text, seen, text], [ends] * 3, fixed=[said, cut, said])
+        found = decoder.spans([text], [ends], [given_text])[0].tolist()
+        assert found == decoder.spans([seen], [ends], [given_seen])[0].tolist()
+        words, *others = decoder.segment(
+            [text, seen, text], [ends] * 3, [given_text, given_seen, given_text]
+        )
         assert words == others[1] == [text[start:end] for start, end in found]
         assert list(map(len, others[0])) == list(map(len, words))
         if not text.strip():
             return
-        here, there = decoder.nbest(text, 8, fixed=said), decoder.nbest(seen, 8, fixed=cut)
+        here, there = decoder.nbest(text, 8, given_text), decoder.nbest(seen, 8, given_seen)
         assert [score for score, _ in here] == [score for score, _ in there]
         assert [list(map(len, each)) for _, each in here] == [
             list(map(len, each)) for _, each in there
@@ -291,5 +295,8 @@ def test_without_stand_ins_the_model_sees_the_text(kind: str) -> None:
     text = "在https://b.cn生活"
     said = run_limits(text, TypedRuns().find(text))
     with model(kind)._decoders().borrow() as decoder:
-        scores = [decoder.nbest(text, 1, fixed=each)[0][0] for each in (said, said % SAYS_STAND_IN)]
+        scores = [
+            decoder.nbest(text, 1, Constraints(boundaries=each))[0][0]
+            for each in (said, said % SAYS_STAND_IN)
+        ]
     assert scores[0] != scores[1]

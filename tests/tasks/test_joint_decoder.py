@@ -69,7 +69,7 @@ class Model:
     def tag(self, text: str, words: CompiledWords | None = None) -> Tagged:
         if words is None:
             return self.decoder.tag([text], [[len(text)]])[0]
-        return self.decoder.tag([text], [[len(text)]], [words.places(text)], words.tags)[0]
+        return self.decoder.tag([text], [[len(text)]], [words.look_up(text)])[0]
 
 
 MODELS = [*map(Model, range(3)), Model(3, six_labels)]
@@ -169,7 +169,7 @@ def test_listed_words_come_out_and_the_rest_is_the_best(
     predicted = model.tag(text, words)
     assert predicted in allowed
     assert model.score(predicted) == pytest.approx(best[0], rel=1e-6, abs=1e-6)
-    found = model.decoder.nbest(text, k, words.places(text), words.tags)
+    found = model.decoder.nbest(text, k, words.look_up(text))
     np.testing.assert_allclose([score for score, _ in found], best[:k], rtol=1e-6, atol=1e-6)
     assert all(each in allowed for _, each in found)
     assert len({tuple(each) for _, each in found}) == len(found)

@@ -46,7 +46,7 @@ def test_places_by_mode(said: dict[str, WordEntry], text: str) -> None:
         if text.startswith(word, start)
     )
     number = {tag: i for i, tag in enumerate(words.tags)}
-    for mode, array in (("force", found.forced), ("bonus", found.favored)):
+    for mode, array in (("force", found.words), ("bonus", found.bonus_words)):
         assert array.tolist() == [
             [start, end, number.get(said[word].tag, -1)]
             for start, end, word in places
@@ -141,7 +141,7 @@ def test_a_compiled_list_that_was_written_to_is_noticed(tmp_path: Path) -> None:
     UserWords(["大学"], bonus=1.0).snapshot().write(path)
     words = CompiledWords.read(path)
     words._source = SourceFile(path, mapped=True)
-    assert len(words.look_up("大学").favored) == 1
+    assert len(words.look_up("大学").bonus_words) == 1
     with path.open("ab") as stream:
         stream.write(b"more")
     with pytest.raises(ValueError, match="was written to while it was in use"):
@@ -196,7 +196,7 @@ def check(content: bytes) -> None:
         return
     for text in ("在北京大学 学。", "北 京", " 大学 "):
         found = words.snapshot().look_up(text)
-        for start, end, tag in [*found.forced.tolist(), *found.favored.tolist()]:
+        for start, end, tag in [*found.words.tolist(), *found.bonus_words.tolist()]:
             assert 0 <= start < end <= len(text)
             assert -1 <= tag < len(words.snapshot().tags)
         for kind in ("characters", "narrow"):
@@ -227,7 +227,7 @@ def test_modes_are_swapped_as_a_whole() -> None:
     def look() -> None:
         while not stop.is_set():
             found = words.snapshot().look_up("ab")
-            seen = (found.forced.tolist(), found.favored.tolist(), found.bonuses.tolist())
+            seen = (found.words.tolist(), found.bonus_words.tolist(), found.bonuses.tolist())
             if seen not in (
                 ([[0, 1, -1]], [[1, 2, -1]], [1.0]),
                 ([[1, 2, -1]], [[0, 1, -1]], [2.0]),

@@ -20,10 +20,10 @@ from looped import looped
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.features.scripts import Script
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.user_words import (
     LONGEST_WORD,
     CompiledWords,
-    Found,
     Occurrence,
     UserWords,
     WordEntry,
@@ -319,15 +319,15 @@ def twin_places(words: dict[str, WordEntry], text: str, script: Script | None) -
     return found
 
 
-def places_of(found: Found, tags: Sequence[str]) -> list[Any]:
+def places_of(found: Constraints, tags: Sequence[str]) -> list[Any]:
     forced = [
         (start, end, "force", None if tag < 0 else tags[tag], 0.0)
-        for start, end, tag in found.forced.tolist()
+        for start, end, tag in found.words.tolist()
     ]
     return forced + [
         (start, end, "bonus", None if tag < 0 else tags[tag], bonus)
         for (start, end, tag), bonus in zip(
-            found.favored.tolist(), found.bonuses.tolist(), strict=True
+            found.bonus_words.tolist(), found.bonuses.tolist(), strict=True
         )
     ]
 
@@ -358,7 +358,7 @@ def test_changes_are_found_as_in_a_list_that_is_compiled_anew(
         places = places_of(found, seen.tags)
         assert len(places) == len(set(places))
         assert set(places) == twin_places(listed, text, script)
-        for rows in (found.forced, found.favored):
+        for rows in (found.words, found.bonus_words):
             assert rows[:, :2].tolist() == sorted(rows[:, :2].tolist())
     assert (len(snapshot), snapshot.tags, snapshot.modes) == (len(anew), anew.tags, anew.modes)
     assert snapshot.model_tags == anew.model_tags

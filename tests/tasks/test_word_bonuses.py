@@ -103,7 +103,7 @@ def test_bonuses_of_words_with_tags(chain: Chain, text: str, said: dict[str, tup
     words = CompiledWords(said)
     found = words.look_up(text)
     forced = CompiledWords({w: e.tag for w, e in said.items() if e.mode == "force"})
-    assume(len(found.forced) <= 7)
+    assume(len(found.words) <= 7)
     expected = {}
     for cut in map(tuple, analyses_with(text, forced)):
         score = chain.score(list(cut))
@@ -111,12 +111,10 @@ def test_bonuses_of_words_with_tags(chain: Chain, text: str, said: dict[str, tup
             entry = said.get(token, WordEntry())
             score += entry.bonus if entry.tag in (None, tag) else 0.0
         expected[cut] = score
-    given = (found.forced, words.tags)
-    favored = (found.favored, found.bonuses)
-    (tagged,) = chain.decoder.tag([text], [[len(text)]], [given[0]], given[1], bonuses=[favored])
+    (tagged,) = chain.decoder.tag([text], [[len(text)]], [found])
     best = sorted(expected.values(), reverse=True)
     assert expected[tuple(tagged)] == pytest.approx(best[0], abs=1e-4)
-    ranked = chain.decoder.nbest(text, 10_000, *given, bonuses=favored)
+    ranked = chain.decoder.nbest(text, 10_000, found)
     assert [score for score, _ in ranked] == pytest.approx(best, abs=1e-4)
     assert {tuple(cut) for _, cut in ranked} == set(expected)
 
@@ -126,10 +124,7 @@ def test_white_space_within_a_word_with_a_bonus(bonus: float) -> None:
     """The analyses with the word are those of the text without the space in which it is one."""
     chain = MODELS[0]
     words = CompiledWords({"我 们": WordEntry("NN", "bonus", bonus)})
-    found = words.look_up("在我 们我")
-    ranked = chain.decoder.nbest(
-        "在我 们我", 10_000, None, words.tags, bonuses=(found.favored, found.bonuses)
-    )
+    ranked = chain.decoder.nbest("在我 们我", 10_000, words.look_up("在我 们我"))
     expected = {tuple(cut): chain.score(list(cut)) for cut in analyses("在我 们我")}
     for cut in analyses("在我们我"):
         if ("我们", "NN") in cut:
@@ -205,9 +200,8 @@ def test_the_work_is_linear_in_the_text(kind: str) -> None:
     done = []
     for n in (200, 400, 800):
         text = "生" * n
-        found = words.look_up(text)
         with model(kind)._decoders().borrow() as decoder:
-            decoder.spans([text], [[n]], bonuses=[(found.favored, found.bonuses)])
+            decoder.spans([text], [[n]], [words.look_up(text)])
             done.append(
                 decoder.lattice.n_columns if kind == "characters" else decoder.agenda.n_items
             )

@@ -30,7 +30,6 @@ from spacy_structreg.models.joint.parsed_analyses import ArcGuide
 from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.raw_text import (
-    Limits,
     TaggedPredictor,
     TextAnalysis,
     TextEstimator,
@@ -43,6 +42,7 @@ from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
 from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder, WordTreeTransitions
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.text import checked_text
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords, compiled
@@ -195,9 +195,9 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         texts: list[str],
         sentences: list[list[int]],
         ends: list[list[int]],
-        limits: Limits,
+        constraints: list[Constraints] | None,
     ) -> list[TextAnalysis]:
-        places, starts, tags, heads, labels = decoder.trees(texts, ends, **limits)
+        places, starts, tags, heads, labels = decoder.trees(texts, ends, constraints)
         # The last name is that of label -1.
         labels_of = (*decoder.arc_labels, decoder.root_label)
         names, bounds = self._known_tags, starts.tolist()

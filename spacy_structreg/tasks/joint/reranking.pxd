@@ -5,6 +5,11 @@ from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
 from spacy_structreg.tasks.segmentation.words cimport WordTransitions
 
 
+ctypedef struct RankedAnalysis:
+    double score
+    Py_ssize_t rank   # by the model of characters
+
+
 cdef class RerankingDecoder(CharacterDecoder):
     cdef readonly StateScorer scorer
     cdef readonly WordTransitions system
@@ -14,9 +19,7 @@ cdef class RerankingDecoder(CharacterDecoder):
     cdef uint8_t* _masks
     cdef double* _scores
     cdef int32_t* _actions
-    cdef uint8_t* _best_begins
-    cdef int32_t* _best_tags
+    cdef RankedAnalysis* _ranked   # the best first
 
-    cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil
     cdef double _score_words(self, Py_ssize_t n) except? -1 nogil
     cdef double _total(self, double of_characters, Py_ssize_t n) except? -1 nogil

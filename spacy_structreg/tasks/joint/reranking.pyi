@@ -1,8 +1,4 @@
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
@@ -21,13 +17,3 @@ class RerankingDecoder(CharacterDecoder):
     @property
     def weight(self) -> float: ...
     def prefer(self, words: Any) -> bool: ...
-    def nbest(
-        self,
-        text: str,
-        k: int,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> list[tuple[float, list[Any]]]: ...

@@ -6,10 +6,9 @@ combined; here it is a sum, with one weight.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
 from spacy_structreg.tasks.segmentation.text cimport TextDecoder
@@ -46,24 +45,11 @@ cdef class RerankingDecoder(CharacterDecoder):
             raise ValueError("the two models have different tags")
 
     def __reduce__(self):
-        raise TypeError("a decoder holds working memory; pickle the model instead")
+        return BufferOwner.__reduce__(self)
 
     def prefer(self, words):
         by_characters = CharacterDecoder.prefer(self, words)
         return self.system.characters.prefer(words) or by_characters
-
-    cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil:
-        """Decode the n-best list with the character model; return 1 if it has any analysis."""
-        cdef bint masked
-        cdef bint by_lists = True
-        while True:
-            masked = self._present_sentence(n, by_lists)
-            self.chain.solve_nbest(n, masked)
-            if self.chain.nbest_path(0, self._labels) > -INFINITY:
-                return 1
-            if not by_lists or self._listed is None:
-                return 0
-            by_lists = False
 
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
         # One by one: the best labels are not yet the best analysis.
@@ -100,67 +86,39 @@ cdef class RerankingDecoder(CharacterDecoder):
         cdef double bonus = self._bonus_of_solution(n)
         return self.weight * (of_characters - bonus) + self._score_words(n) + bonus
 
-    cdef int solve(self, Py_ssize_t n) except -1 nogil:
-        cdef double best = -INFINITY
+    cdef Py_ssize_t find_best(self, Py_ssize_t n, Py_ssize_t k) except -1 nogil:
+        """Rank the `n_best` analyses of the model of characters."""
         cdef double score
-        cdef Py_ssize_t rank
-        if not self._list(n):
-            with gil:
-                raise ValueError("no legal label sequence under the constraints of a sentence")
-        reserve(&self.buffers, self._best_begins, n)
-        reserve(&self.buffers, self._best_tags, n)
+        cdef Py_ssize_t count = 0
+        cdef Py_ssize_t place
+        CharacterDecoder.find_best(self, n, self.n_best)
         self.system.load(self.characters, n, NULL)
         self.scorer.clear_memo()
-        for rank in range(self.n_best):
-            score = self.chain.nbest_path(rank, self._labels)
+        reserve(&self.buffers, self._ranked, self.n_best)
+        while count < self.n_best:
+            score = CharacterDecoder.take_best(self, count, n)
             if score == -INFINITY:
                 break
-            self._take(n)
             # What begins the sentence begins a word, whatever label it has.
             self.begins[0] = True
             score = self._total(score, n)
-            if score > best:
-                best = score
-                memcpy(self._best_begins, self.begins, n)
-                memcpy(self._best_tags, self.word_tags, n * sizeof(int32_t))
-        memcpy(self.begins, self._best_begins, n)
-        memcpy(self.word_tags, self._best_tags, n * sizeof(int32_t))
+            # Of equal scores the model of characters decides, whose order stays.
+            place = count
+            while place and self._ranked[place - 1].score < score:
+                self._ranked[place] = self._ranked[place - 1]
+                place -= 1
+            self._ranked[place] = RankedAnalysis(score, count)
+            count += 1
+        return min(k, count)
+
+    cdef double take_best(self, Py_ssize_t rank, Py_ssize_t n) except? -1 nogil:
+        CharacterDecoder.take_best(self, self._ranked[rank].rank, n)
+        self.begins[0] = True
+        return self._ranked[rank].score
+
+    cdef int solve(self, Py_ssize_t n) except -1 nogil:
+        if not self.find_best(n, 1):
+            with gil:
+                raise ValueError("no legal label sequence under the constraints of a sentence")
+        self.take_best(0, n)
         return 0
-
-    def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
-        bonuses=None, fixed=None,
-    ):
-        """The `k` best analyses of one sentence, best first: (score, words) each.
-
-        They are among the `n_best` of the model of characters. Other arguments: as for `spans`.
-        Raises ValueError if k < 1.
-        """
-        cdef Py_ssize_t kept
-        cdef Py_ssize_t rank
-        cdef double score
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
-        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
-        if kept == 0:
-            return [(0.0, [])]
-        analyses = []
-        if self._list(kept):
-            self.system.load(self.characters, kept, NULL)
-            self.scorer.clear_memo()
-            for rank in range(self.n_best):
-                score = self.chain.nbest_path(rank, self._labels)
-                if score == -INFINITY:
-                    break
-                self._take(kept)
-                self.begins[0] = True
-                score = self._total(score, kept)
-                self._mark(0, len(text), kept)
-                words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
-                analyses.append((score, words))
-        # Of equal scores the model of characters decides, whose order sorting keeps.
-        return sorted(analyses, key=_score, reverse=True)[:k]
-
-
-def _score(analysis):
-    return analysis[0]

@@ -1,14 +1,14 @@
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 
 class WordTreeTransitions(WordTransitions):
@@ -68,11 +68,7 @@ class WordTreeDecoder(WordDecoder):
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        listed: Sequence[ArrayLike] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: Sequence[Any] | None = None,
-        fixed: Sequence[ArrayLike] | None = None,
+        constraints: list[Constraints] | None = None,
     ) -> tuple[
         NDArray[np.int64],
         NDArray[np.int64],

@@ -661,10 +661,7 @@ cdef class WordTreeDecoder(WordDecoder):
             self._marked_heads[i] = -1 if self._heads[k] < 0 else self._kept_places[self._heads[k]]
             self._marked_labels[i] = self._labels[k]
 
-    def trees(
-        self, list texts not None, sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None,
-    ):
+    def trees(self, list texts not None, sentences not None, list constraints=None):
         """The words of texts with their tags and trees; arguments as of `TextDecoder.segment`.
 
         Returns what `TextDecoder.tagged_spans` does, and of each word the number of its head among
@@ -681,9 +678,7 @@ cdef class WordTreeDecoder(WordDecoder):
         cdef Py_ssize_t last
         cdef Py_ssize_t place
         cdef Py_ssize_t w
-        spans, starts, tags = self.tagged_spans(
-            texts, sentences, listed, listed_tags, bonuses=bonuses, fixed=fixed
-        )
+        spans, starts, tags = self.tagged_spans(texts, sentences, constraints)
         heads = np.empty(len(spans), dtype=np.int32)
         labels = np.empty(len(spans), dtype=np.int32)
         numbers = np.zeros(sum(map(len, texts)) + 1, dtype=np.int32)

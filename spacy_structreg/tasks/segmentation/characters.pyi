@@ -10,6 +10,7 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.text import TextDecoder
 from spacy_structreg.tasks.segmentation.word_lattice import WordLattice
 
@@ -84,28 +85,17 @@ class CharacterDecoder(TextDecoder):
     @property
     def capacity(self) -> int: ...
     def prefer(self, words: Any) -> bool: ...
-    def nbest(
-        self,
-        text: str,
-        k: int,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> list[tuple[float, list[Any]]]: ...
-    def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+    def margins(
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
     def best_labels(
         self,
         text: str,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
+        constraints: Constraints | None = None,
         *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
         place: int | None = None,
         excluded: Iterable[int] = (),
     ) -> tuple[str, float, list[int]]: ...
     def tag_scores(
-        self, text: str, fixed: NDArray[np.uint8] | None = None
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]: ...

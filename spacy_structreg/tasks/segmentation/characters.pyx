@@ -23,6 +23,7 @@ import numpy as np
 
 from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
 from spacy_structreg.features.scripts import normalization_table
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -461,46 +462,21 @@ cdef class CharacterDecoder(TextDecoder):
             self.begins[i] = self._begins_of[self._labels[i]]
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
-    def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
-        bonuses=None, fixed=None,
-    ):
-        """The `k` best analyses of one sentence, best first: (score, words) each.
+    cdef Py_ssize_t find_best(self, Py_ssize_t n, Py_ssize_t k) except -1 nogil:
+        self.chain.solve_nbest(n, self._present_sentence(n, True))
+        if self._listed is not None and self.chain.nbest_path(0, self._labels) == -INFINITY:
+            self.chain.solve_nbest(n, self._present_sentence(n, False))
+        return k
 
-        With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
-        The other arguments are those of `spans`. Raises ValueError if k < 1.
-        """
-        cdef bint masked
-        cdef bint by_lists = True
-        cdef Py_ssize_t kept
-        cdef Py_ssize_t rank = 0
-        cdef double score
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
-        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
-        if kept == 0:
-            return [(0.0, [])]
-        analyses = []
-        while not analyses:
-            with nogil:
-                masked = self._present_sentence(kept, by_lists)
-                self.chain.solve_nbest(kept, masked)
-            for rank in range(k):
-                score = self.chain.nbest_path(rank, self._labels)
-                if score == -INFINITY:
-                    break
-                self._take(kept)
-                self._mark(0, len(text), kept)
-                words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
-                analyses.append((score, words))
-            if not by_lists:
-                break
-            by_lists = False
-        return analyses
+    cdef double take_best(self, Py_ssize_t rank, Py_ssize_t n) except? -1 nogil:
+        cdef double score = self.chain.nbest_path(rank, self._labels)
+        if score > -INFINITY:
+            self._take(n)
+        return score
 
-    def margins(self, str text not None, fixed=None):
+    def margins(self, str text not None, boundaries=None):
         """Margins as of a `TextDecoder`, over all analyses; infinite where there is no choice."""
-        cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
+        cdef Py_ssize_t n = self._open_text(text, Constraints(boundaries=boundaries))
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[::1] found
@@ -591,17 +567,14 @@ cdef class CharacterDecoder(TextDecoder):
             if score > best[self._begins_of[y]]:
                 best[self._begins_of[y]] = score
 
-    def best_labels(
-        self, str text not None, listed=None, listed_tags=(), *, bonuses=None, fixed=None,
-        place=None, excluded=(),
-    ):
+    def best_labels(self, str text not None, constraints=None, *, place=None, excluded=()):
         """The best labels of one sentence: (characters, score, numbers of labels), for inspection.
 
         characters: those that are labeled, without white space, before the model's view of them.
-        place: the number of a character that gets none of the labels `excluded`. The other
-        arguments are those of `spans`. Without a legal path the score is minus infinity.
+        constraints: as for `nbest`. place: the number of a character that gets none of the labels
+        `excluded`. Without a legal path the score is minus infinity.
         """
-        cdef Py_ssize_t n = self._open_text(text, listed, listed_tags, bonuses, fixed)
+        cdef Py_ssize_t n = self._open_text(text, constraints)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef Py_ssize_t n_columns
         cdef Py_ssize_t c
@@ -628,9 +601,9 @@ cdef class CharacterDecoder(TextDecoder):
                 break
         return characters, score, [self._labels[i] for i in range(n)]
 
-    def tag_scores(self, str text not None, fixed=None):
+    def tag_scores(self, str text not None, boundaries=None):
         """Tag scores as of a `TextDecoder`, over all analyses; -inf for impossible tags."""
-        cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
+        cdef Py_ssize_t n = self._open_text(text, Constraints(boundaries=boundaries))
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[:, ::1] found

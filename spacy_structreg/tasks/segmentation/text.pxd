@@ -102,12 +102,12 @@ cdef class TextDecoder(BufferOwner):
     cdef const int64_t[:, ::1] _places
     cdef Py_ssize_t _n_passed
     cdef ListedWords _listed_words
-    # The same of words with a bonus, and what the caller says of each character, or nothing.
+    # The same of words with a bonus, and the boundaries of each character, or nothing.
     cdef const int64_t[:, ::1] _bonus_places
     cdef const double[::1] _bonus_scores
     cdef Py_ssize_t _n_bonuses_passed
     cdef BonusWords _bonus_words
-    cdef const uint8_t[::1] _fixed
+    cdef const uint8_t[::1] _boundaries
     cdef int32_t* _kept_before
     # Short words that texts had, by the hashes of their keys, and these keys.
     cdef list _known_words
@@ -115,10 +115,11 @@ cdef class TextDecoder(BufferOwner):
 
     cdef bint is_space(self, Py_ssize_t place) noexcept nogil
     cdef int solve(self, Py_ssize_t n) except -1 nogil
+    cdef Py_ssize_t find_best(self, Py_ssize_t n, Py_ssize_t k) except -1 nogil
+    cdef double take_best(self, Py_ssize_t rank, Py_ssize_t n) except? -1 nogil
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil
     cdef int _load(self, list texts) except -1
-    cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1
-    cdef int _take_fixed(self, list texts, list fixed) except -1
+    cdef int _take_constraints(self, list texts, list constraints) except -1
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil
     cdef Py_ssize_t _last_place(
         self, const int64_t[:, ::1] places, Py_ssize_t low, Py_ssize_t end
@@ -127,14 +128,12 @@ cdef class TextDecoder(BufferOwner):
     cdef int _find_bonuses(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil
     cdef double _bonus_of_solution(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
-    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1
+    cdef Py_ssize_t _open_text(self, str text, constraints) except -1
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
     cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil
     cdef Py_ssize_t _take_limits(self, list texts, sentences) except -1
-    cdef int _decode_all(
-        self, list texts, sentences, list listed, listed_tags, list bonuses, list fixed
-    ) except -1
+    cdef int _decode_all(self, list texts, sentences, list constraints) except -1
     cdef tuple _marked_spans(self, list texts, int32_t[::1] numbers)
     cdef list _words(self, str text, Py_ssize_t base)
     cdef str _known_word(

@@ -1,8 +1,10 @@
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 class TextDecoder:
     @property
@@ -14,45 +16,34 @@ class TextDecoder:
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
+        constraints: list[Constraints] | None = None,
     ) -> list[list[str]]: ...
     def tag(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
+        constraints: list[Constraints] | None = None,
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
+        constraints: list[Constraints] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def tagged_spans(
         self,
         texts: list[str],
         sentences: list[list[int]] | NDArray[np.int64],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
+        constraints: list[Constraints] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
-    def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+    def nbest(
+        self, text: str, k: int, constraints: Constraints | None = None
+    ) -> list[tuple[float, list[Any]]]: ...
+    def margins(
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
     def tag_scores(
-        self, text: str, fixed: NDArray[np.uint8] | None = None
+        self, text: str, boundaries: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]: ...
 
 def text_portions(texts: Iterable[str], size: int) -> Iterator[list[str]]: ...

@@ -21,6 +21,7 @@ that joins the one before it.
 from cpython.list cimport PyList_GET_ITEM, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from cpython.unicode cimport PyUnicode_Substring
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -38,6 +39,7 @@ from spacy_structreg.features.character_classes import (
     property_table,
 )
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import SAYS_STAND_IN
 
 cdef extern from "Python.h":
@@ -71,7 +73,7 @@ cdef uint32_t STAND_IN = FIRST_STAND_IN
 assert TABLE == TABLE_SIZE
 assert STAND_IN_STEP == SAYS_STAND_IN
 
-NO_CONSTRAINTS = np.zeros(0, dtype=np.uint8)
+NO_BOUNDARIES = np.zeros(0, dtype=np.uint8)
 RANKS_OF_MARGINS = 16
 NO_PLACES = np.zeros((0, 3), dtype=np.int64)
 NO_TAGS = "this decoder gives no tags"
@@ -98,7 +100,7 @@ cdef class TextDecoder(BufferOwner):
     """Finds the words of texts. It holds working memory: use one in each thread.
 
     tags: the names of the tags that words may get; none if they get none.
-    A subclass has `solve`.
+    A subclass has `solve`, `find_best` and `take_best`.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -109,7 +111,7 @@ cdef class TextDecoder(BufferOwner):
         self._properties = &properties[0]
         self._places = NO_PLACES
         self._bonus_places = NO_PLACES
-        self._fixed = NO_CONSTRAINTS
+        self._boundaries = NO_BOUNDARIES
         self._known_words = [None] * (1 << KNOWN_BITS)
         # No key is 0, as no word is empty.
         reserve_zeros(&self.buffers, self._known_keys, 1 << KNOWN_BITS)
@@ -167,39 +169,39 @@ cdef class TextDecoder(BufferOwner):
             total += n
         return 0
 
-    cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1:
-        """Set the occurrences of forced words and of words with a bonus, if any."""
+    cdef int _take_constraints(self, list texts, list constraints) except -1:
+        """Set the forced words, the words with a bonus, and the boundaries of texts, if any.
+
+        Raises ValueError for what does not fit the texts.
+        """
         self._n_passed = 0
         self._n_bonuses_passed = 0
         if self._places.shape[0] or self._bonus_places.shape[0]:
             self._places = NO_PLACES
             self._bonus_places = NO_PLACES
-        if listed is None and bonuses is None:
+        if self._boundaries.shape[0]:
+            self._boundaries = NO_BOUNDARIES
+        if constraints is None:
             return 0
         number = {tag: i for i, tag in enumerate(self.tags)}
-        # The last number is that of no tag, which is -1.
-        numbers = np.array(
-            [number.get(tag, ANY_TAG) for tag in listed_tags] + [ANY_TAG], dtype=np.int64
-        )
-        if listed:
-            self._places = _joined_places(texts, listed, numbers)
-        if bonuses:
-            self._bonus_places = _joined_places(texts, [places for places, _ in bonuses], numbers)
+        if any([len(each.words) for each in constraints]):
+            self._places = _joined_places(texts, constraints, 0, number)
+        if any([len(each.bonus_words) for each in constraints]):
+            self._bonus_places = _joined_places(texts, constraints, 1, number)
             self._bonus_scores = np.concatenate(
-                [np.asarray(scores, dtype=np.float64) for _, scores in bonuses]
+                [np.asarray(each.bonuses, dtype=np.float64) for each in constraints]
             )
             if self._bonus_scores.shape[0] != self._bonus_places.shape[0]:
                 raise ValueError("there must be one bonus per occurrence of a word with a bonus")
-        return 0
-
-    cdef int _take_fixed(self, list texts, list fixed) except -1:
-        """Set the constraints of the characters of texts, if any."""
-        if self._fixed.shape[0]:
-            self._fixed = NO_CONSTRAINTS
-        if fixed:
-            self._fixed = np.concatenate([np.asarray(each, dtype=np.uint8) for each in fixed])
-            if self._fixed.shape[0] != sum(map(len, texts)):
-                raise ValueError("constraints must have one value per character")
+        boundaries = [each.boundaries for each in constraints]
+        if any([each is not None for each in boundaries]):
+            self._boundaries = np.concatenate([
+                np.zeros(len(text), dtype=np.uint8) if each is None
+                else np.asarray(each, dtype=np.uint8)
+                for text, each in zip(texts, boundaries, strict=True)
+            ])
+            if self._boundaries.shape[0] != sum(map(len, texts)):
+                raise ValueError("boundaries must have one value per character")
         return 0
 
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
@@ -215,7 +217,7 @@ cdef class TextDecoder(BufferOwner):
         cdef uint8_t flags
         cdef uint8_t constraint
         cdef uint8_t said
-        cdef bint is_fixed = self._fixed.shape[0] > 0
+        cdef bint has_boundaries = self._boundaries.shape[0] > 0
         cdef bint after_space = False
         cdef bint after_joiner = False
         cdef bint after_regional = False
@@ -234,7 +236,7 @@ cdef class TextDecoder(BufferOwner):
                 or is_unseen
             ):
                 constraint = CONTINUES_WORD
-            said = self._fixed[first + i] if is_fixed else FREE
+            said = self._boundaries[first + i] if has_boundaries else FREE
             if kept and said & OF_BOUNDARY:
                 constraint = said & OF_BOUNDARY
             if constraint != FREE:
@@ -390,14 +392,10 @@ cdef class TextDecoder(BufferOwner):
             self._find_bonuses(first, n, kept)
         return kept
 
-    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1:
+    cdef Py_ssize_t _open_text(self, str text, constraints) except -1:
         """Make a whole text the current sentence; return its number of characters."""
         self._load([text])
-        self._take_places(
-            [text], None if listed is None else [listed], listed_tags,
-            None if bonuses is None else [bonuses],
-        )
-        self._take_fixed([text], None if fixed is None else [fixed])
+        self._take_constraints([text], None if constraints is None else [constraints])
         return self._open(0, len(text))
 
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
@@ -474,85 +472,64 @@ cdef class TextDecoder(BufferOwner):
             raise ValueError(NOT_COVERED)
         return n_sentences
 
-    cdef int _decode_all(
-        self, list texts, sentences, list listed, listed_tags, list bonuses, list fixed
-    ) except -1:
+    cdef int _decode_all(self, list texts, sentences, list constraints) except -1:
         """Find the words of all sentences of some texts."""
         cdef Py_ssize_t n_sentences = self._take_limits(texts, sentences)
         self._load(texts)
-        self._take_places(texts, listed, listed_tags, bonuses)
-        self._take_fixed(texts, fixed)
+        self._take_constraints(texts, constraints)
         with nogil:
             self._decode_sentences(n_sentences)
         return 0
 
-    def segment(
-        self, list texts not None, sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None,
-    ):
+    def segment(self, list texts not None, sentences not None, list constraints=None):
         """The words of each text, without the white space between them.
 
         sentences: for each text where its sentences end, rising, the last at its length; or int64
             of all of them, as offsets in all texts, one after the other.
-        listed: for each text the places of listed words in it (`CompiledWords.places`); None if
-            there is no list. listed_tags: the names of their tags.
-        bonuses: for each text the places of words with a bonus, and their bonuses, float64 of shape
-            (n_places,); or None.
-        fixed: for each text uint8 of each character: 1 if it begins a word, 2 if it must not, 0 if
-            nothing is said, and besides 4 times the number of its stand-in, from 1 on, if it looks
-            like another one to the model (`tasks.segmentation.given_spans`); or None.
+        constraints: the `Constraints` of each text; None for none.
         The GIL is released while the texts are decoded.
         """
         cdef Py_ssize_t base = 0
         cdef str text
         # A list of our own, which nobody changes while the GIL is released.
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        self._decode_all(texts, sentences, constraints)
         segmented = []
         for text in texts:
             segmented.append(self._words(text, base))
             base += len(text)
         return segmented
 
-    def tag(
-        self, list texts not None, sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None,
-    ):
+    def tag(self, list texts not None, sentences not None, list constraints=None):
         """The words of each text and their tags, as pairs. As `segment`."""
         cdef Py_ssize_t base = 0
         cdef str text
         if not self.tags:
             raise ValueError(NO_TAGS)
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        self._decode_all(texts, sentences, constraints)
         tagged = []
         for text in texts:
             tagged.append(self._tagged_words(text, base))
             base += len(text)
         return tagged
 
-    def spans(
-        self, list texts not None, sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None,
-    ):
+    def spans(self, list texts not None, sentences not None, list constraints=None):
         """Begins and ends of the words of texts: int64 of shape (n_words, 2). As `segment`.
 
         Offsets are those in the text of the word. Returns besides which words are whose, int64 of
         shape (n_texts + 1,): those of text i are `starts[i]` to `starts[i + 1]`.
         """
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        self._decode_all(texts, sentences, constraints)
         return self._marked_spans(texts, None)
 
-    def tagged_spans(
-        self, list texts not None, sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None,
-    ):
+    def tagged_spans(self, list texts not None, sentences not None, list constraints=None):
         """As `spans`, and besides the numbers of the tags of words: int32 of shape (n_words,)."""
         if not self.tags:
             raise ValueError(NO_TAGS)
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        self._decode_all(texts, sentences, constraints)
         numbers = np.empty(sum(map(len, texts)), dtype=np.int32)
         spans, starts = self._marked_spans(texts, numbers)
         return spans, starts, numbers[: len(spans)].copy()
@@ -599,8 +576,49 @@ cdef class TextDecoder(BufferOwner):
             start_view[number] = n_words
         return spans, starts
 
-    def margins(self, str text not None, fixed=None):
-        """Margins of the words of a sentence without white space; fixed: as for `spans`.
+    cdef Py_ssize_t find_best(self, Py_ssize_t n, Py_ssize_t k) except -1 nogil:
+        """Find the `k` best analyses of the current sentence of `n` ≥ 1 characters.
+
+        Returns how many there may be, at most.
+        """
+        return 0
+
+    cdef double take_best(self, Py_ssize_t rank, Py_ssize_t n) except? -1 nogil:
+        """Write an analysis that was found as `solve` does, by its rank from 0; return its score.
+
+        Minus infinity, if there is none of this rank.
+        """
+        return -INFINITY
+
+    def nbest(self, str text not None, Py_ssize_t k, constraints=None):
+        """The `k` best analyses of one sentence, best first: (score, words) each.
+
+        With tags, words are pairs of a word and its tag. There are fewer if no more are found.
+        constraints: the `Constraints` of the sentence; None for none. Raises ValueError if k < 1.
+        """
+        cdef Py_ssize_t kept
+        cdef Py_ssize_t n_found
+        cdef Py_ssize_t rank
+        cdef double score
+        cdef list analyses = []
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
+        kept = self._open_text(text, constraints)
+        if kept == 0:
+            return [(0.0, [])]
+        with nogil:
+            n_found = self.find_best(kept, k)
+        for rank in range(n_found):
+            score = self.take_best(rank, kept)
+            if score == -INFINITY:
+                break
+            self._mark(0, len(text), kept)
+            words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
+            analyses.append((score, words))
+        return analyses
+
+    def margins(self, str text not None, boundaries=None):
+        """Margins of the words of a sentence without white space; boundaries: of `Constraints`.
 
         Returns, for each place between two characters, the score of the best analysis in which a
         word ends there less that of the best in which none does: float64 of shape (n - 1,), and
@@ -610,7 +628,7 @@ cdef class TextDecoder(BufferOwner):
         best = np.full((2, len(margins)), -np.inf)
         if not len(margins):
             return margins
-        for score, items in self.nbest(text, RANKS_OF_MARGINS, fixed=fixed):
+        for score, items in self.nbest(text, RANKS_OF_MARGINS, Constraints(boundaries=boundaries)):
             ends = np.zeros(len(text) + 1, dtype=bool)
             ends[np.cumsum([len(item[0] if self.tags else item) for item in items])] = True
             place = ends[1 : len(text)].astype(np.intp)
@@ -618,8 +636,8 @@ cdef class TextDecoder(BufferOwner):
             best[place, at] = np.maximum(best[place, at], score)
         return best[1] - best[0]
 
-    def tag_scores(self, str text not None, fixed=None):
-        """Scores of the tags of a sentence without white space; fixed: as for `spans`.
+    def tag_scores(self, str text not None, boundaries=None):
+        """Scores of the tags of a sentence without white space; boundaries: of `Constraints`.
 
         Returns, for each character and tag, the score of the best analysis in which the character
         is in a word of this tag: float64 of shape (n, n_tags), and -inf where none of the best 16
@@ -629,7 +647,7 @@ cdef class TextDecoder(BufferOwner):
         scores = np.full((len(text), len(self.tags)), -np.inf)
         if not text or not self.tags:
             return scores
-        for score, items in self.nbest(text, RANKS_OF_MARGINS, fixed=fixed):
+        for score, items in self.nbest(text, RANKS_OF_MARGINS, Constraints(boundaries=boundaries)):
             tags = np.repeat([number[tag] for _, tag in items], [len(word) for word, _ in items])
             at = np.arange(len(text))
             scores[at, tags] = np.maximum(scores[at, tags], score)
@@ -729,21 +747,26 @@ def checked_text(text):
     return str(text)
 
 
-def _joined_places(texts, listed, numbers):
-    """Shift occurrences in texts to offsets in their concatenation, with tag numbers.
+def _joined_places(texts, constraints, field, number):
+    """Shift occurrences in texts to offsets in their concatenation, with numbers of tags.
 
+    field: of the constraints, which occurrences. number: of each tag that the decoder gives.
     Raises ValueError for places that do not fit their text.
     """
     base = 0
     joined = [NO_PLACES]
-    for text, places in zip(texts, listed, strict=True):
-        here = np.array(places, dtype=np.int64).reshape(-1, 3)
+    for text, each in zip(texts, constraints, strict=True):
+        here = np.array(each[field], dtype=np.int64).reshape(-1, 3)
         if here.size and not (
             0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
             and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
-            and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
+            and -1 <= here[:, 2].min() and here[:, 2].max() < len(each.tags)
         ):
             raise ValueError("the occurrences of user words do not fit the text")
+        # The last number is that of no tag, which is -1.
+        numbers = np.array(
+            [*(number.get(tag, ANY_TAG) for tag in each.tags), ANY_TAG], dtype=np.int64
+        )
         here[:, 2] = numbers[here[:, 2]]
         here[:, :2] += base
         joined.append(here)

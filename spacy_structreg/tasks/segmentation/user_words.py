@@ -50,12 +50,12 @@ from spacy_structreg.learn.model_file import (
 )
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD, Lexicon
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 
 __all__ = [
     "LONGEST_WORD",
     "AnyWords",
     "CompiledWords",
-    "Found",
     "Mode",
     "Occurrence",
     "UserWordFormat",
@@ -96,18 +96,6 @@ class WordEntry(NamedTuple):
     tag: str | None = None
     mode: Mode = "force"
     bonus: float = 0.0
-
-
-class Found(NamedTuple):
-    """Places of listed words in a text: those of words that are forced, and those with a bonus.
-
-    Of shape (n, 3): start, end, and the number of the tag in the `tags` of the list, or -1; by
-    start and then end. bonuses: float64 of shape (n,), those of `favored`.
-    """
-
-    forced: NDArray[np.int32]
-    favored: NDArray[np.int32]
-    bonuses: NDArray[np.float64]
 
 
 class Occurrence(NamedTuple):
@@ -153,7 +141,7 @@ class CompiledWords:
         self._source: SourceFile | None = None
         modes = ["", *(entry.mode for entry in entries)]
         self._is_forced = np.array([mode == "force" for mode in modes])
-        self._is_favored = np.array([mode == "bonus" for mode in modes])
+        self._has_bonus = np.array([mode == "bonus" for mode in modes])
 
     def _say(self, entries: Iterable[WordEntry]) -> None:
         """Index the distinct entries of the words."""
@@ -227,18 +215,24 @@ class CompiledWords:
         entry = self.entry(word)
         return entry.tag if entry is not None and entry.mode == "force" else None
 
-    def look_up(self, text: str) -> Found:
-        """The places of listed words in a text; those of mode ``prefer`` are left out."""
+    def look_up(self, text: str) -> Constraints:
+        """The places of listed words in a text; those of mode ``prefer`` are left out.
+
+        Tags are those of the list.
+        """
         if self._source is not None:
             self._source.check()
         places = self._find(text)
         values = places[:, 2].copy()
         places[:, 2] = self._tag_numbers[values]
         if self.modes <= {"force"}:
-            return Found(places, places[:0], self._bonuses[:0])
-        favored = self._is_favored[values]
-        return Found(
-            places[self._is_forced[values]], places[favored], self._bonuses[values][favored]
+            return Constraints(places, tags=self.tags)
+        has_bonus = self._has_bonus[values]
+        return Constraints(
+            places[self._is_forced[values]],
+            places[has_bonus],
+            self._bonuses[values][has_bonus],
+            self.tags,
         )
 
     def _find(self, text: str) -> NDArray[np.int32]:
@@ -252,7 +246,7 @@ class CompiledWords:
         and be nested: `a` and `aa` stand at five places in `aaa`. There are no more of them than
         the longest word has characters, times those of the text.
         """
-        return self.look_up(text).forced
+        return self.look_up(text).words
 
     def find(self, text: str) -> list[Occurrence]:
         """The `places` as occurrences."""
@@ -450,16 +444,15 @@ class _ChangedWords(CompiledWords):
         recent = self._recent.entry(word)
         return recent if recent is not None or word in self._gone else self._base.entry(word)
 
-    def look_up(self, text: str) -> Found:
-        found = [each.look_up(text) for each in (self._base, self._recent)]
+    def look_up(self, text: str) -> Constraints:
+        base, recent = (each.look_up(text) for each in (self._base, self._recent))
         if self._gone:
-            kept = [self._are_there(text, places) for places in found[0][:2]]
-            found[0] = Found(
-                found[0].forced[kept[0]], found[0].favored[kept[1]], found[0].bonuses[kept[1]]
-            )
-        forced, _ = self._together([each.forced for each in found])
-        favored, order = self._together([each.favored for each in found])
-        return Found(forced, favored, np.concatenate([each.bonuses for each in found])[order])
+            kept, also = (self._are_there(text, each) for each in (base.words, base.bonus_words))
+            base = Constraints(base.words[kept], base.bonus_words[also], base.bonuses[also])
+        words, _ = self._together([base.words, recent.words])
+        bonus_words, order = self._together([base.bonus_words, recent.bonus_words])
+        bonuses = np.concatenate([base.bonuses, recent.bonuses])[order]
+        return Constraints(words, bonus_words, bonuses, self.tags)
 
     def _are_there(self, text: str, places: NDArray[np.int32]) -> NDArray[np.bool_]:
         return np.array(
@@ -520,7 +513,7 @@ def leftmost_longest(places: NDArray[np.int32]) -> list[tuple[int, int]]:
 def whole_ends(ends: Sequence[int], places: NDArray[np.int32]) -> list[int]:
     """The ends of sentences that do not lie within a listed word, so that these stay whole.
 
-    ends: rising, as `sentence_ends` gives them. places: by their start, as `Found` has them.
+    ends: rising, as `sentence_ends` gives them. places: by their start, as `Constraints` have them.
     """
     # How far the words reach that begin before an end; 0 where there is none.
     reach = np.concatenate(([0], np.maximum.accumulate(places[:, 1])))

@@ -137,6 +137,7 @@ cdef class WordDecoder(TextDecoder):
 
     cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil
     cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil
+    cdef Py_ssize_t _first_found   # the item of the best of several analyses
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil

@@ -1,8 +1,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
@@ -11,6 +10,7 @@ from spacy_structreg.search.visited_states import VisitedState
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.text import TextDecoder
 
 class WordTransitions(TransitionSystem):
@@ -75,22 +75,6 @@ class WordDecoder(TextDecoder):
     @property
     def capacity(self) -> int: ...
     def prefer(self, words: Any) -> bool: ...
-    def nbest(
-        self,
-        text: str,
-        k: int,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> list[tuple[float, list[Any]]]: ...
     def best_states(
-        self,
-        text: str,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
+        self, text: str, constraints: Constraints | None = None
     ) -> tuple[str, float, list[VisitedState], list[dict[int, float]]]: ...

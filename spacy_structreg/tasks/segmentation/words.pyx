@@ -1082,43 +1082,19 @@ cdef class WordDecoder(TextDecoder):
         self._take(first)
         return 0
 
-    def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
-        bonuses=None, fixed=None,
-    ):
-        """The `k` best analyses of one sentence, best first: (score, words) each.
-
-        With tags, words are pairs of a word and its tag. No more are found than the width of the
-        agenda, or `k` if that is more, lets through. If there is to be more than one, states are
-        not merged: it takes away what would come second. The other arguments are those of `spans`.
-        Raises ValueError if k < 1.
-        """
+    cdef Py_ssize_t find_best(self, Py_ssize_t n, Py_ssize_t k) except -1 nogil:
+        # States are not merged if there is to be more than one: it takes away what comes second.
+        cdef bint merge = self.agenda.merge
         cdef Py_ssize_t n_found = 0
-        cdef Py_ssize_t first
-        cdef Py_ssize_t kept
-        cdef Py_ssize_t rank
-        cdef double score
-        cdef bint merge
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
-        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
-        if kept == 0:
-            return [(0.0, [])]
-        analyses = []
-        merge = self.agenda.merge
         self.agenda.merge = merge and k == 1
         try:
-            with nogil:
-                first = self._search(kept, k, &n_found)
+            self._first_found = self._search(n, k, &n_found)
         finally:
             self.agenda.merge = merge
-        for rank in range(min(k, n_found)):
-            score = self._take(first + rank)
-            self._mark(0, len(text), kept)
-            analyses.append(
-                (score, self._tagged_words(text, 0) if self.tags else self._words(text, 0))
-            )
-        return analyses
+        return min(k, n_found)
+
+    cdef double take_best(self, Py_ssize_t rank, Py_ssize_t n) except? -1 nogil:
+        return self._take(self._first_found + rank)
 
     def _taken_actions(self, Py_ssize_t n):
         """The actions of the analysis that was taken last, of n characters."""
@@ -1127,16 +1103,14 @@ cdef class WordDecoder(TextDecoder):
             START + self.system.n_tags,
         ]
 
-    def best_states(
-        self, str text not None, listed=None, listed_tags=(), *, bonuses=None, fixed=None,
-    ):
+    def best_states(self, str text not None, constraints=None):
         """The way to the best analysis of one sentence, for inspection.
 
         Returns the characters of the sentence, without white space and before the model's view of
         them; the score; the `search.visited_states.VisitedState`s; and of each the part of its
-        external scores that bonuses are, by action. Arguments: as those of `spans`.
+        external scores that bonuses are, by action. constraints: as for `nbest`.
         """
-        cdef Py_ssize_t n = self._open_text(text, listed, listed_tags, bonuses, fixed)
+        cdef Py_ssize_t n = self._open_text(text, constraints)
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t first
         cdef double score
