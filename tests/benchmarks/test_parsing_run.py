@@ -12,9 +12,8 @@ import pytest
 
 from benchmarks.common.corpora import Corpus
 from benchmarks.common.run import main
-from benchmarks.common.worker import Worker
-from benchmarks.parsing.systems import SpacyParser, Udpipe
-from benchmarks.parsing.task import PARSING, jackknifed, retagged
+from benchmarks.parsing.systems import Udpipe
+from benchmarks.parsing.task import PARSING, jackknifed
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.formats.conllu import dependency_sentences
 from spacy_structreg.corpora.sentence import Sentence
@@ -88,10 +87,6 @@ def options(parts: dict[str, Path]) -> list[str]:
     return [f"--{part}={path}" for part, path in parts.items()]
 
 
-def test_what_is_written_is_read_again(parts: dict[str, Path]) -> None:
-    assert PARSING.read(parts["test"]) == made_up(40, 2, UNKNOWN)
-
-
 @pytest.mark.slow
 def test_a_run_scores_and_times_every_system_on_both_kinds_of_tags(
     parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -137,24 +132,6 @@ def test_a_run_scores_and_times_every_system_on_both_kinds_of_tags(
     assert spacy["scores"]["dep_uas"] is not None
 
 
-@pytest.mark.slow
-def test_spacys_parser_learns_the_trees(parts: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    test = made_up(20, 3)
-    inputs = list(map(PARSING.given, test))
-    setting = {"max_steps": 90, "patience": 90, "eval_frequency": 30}
-    with Worker(SpacyParser, None, tmp_path) as worker:
-        trained = worker.train(setting, parts["train"], parts["dev"], model)
-        assert worker.load(model)
-        predicted = worker.predict(inputs, batch=False)
-        assert worker.predict(inputs, batch=True) == predicted
-    scores = PARSING.score(test, predicted)
-    # Which noun is the subject, nobody can know.
-    assert scores["dep_uas"] is not None
-    assert scores["dep_uas"] > 0.7
-    assert "of 90, by its own dev dep_las" in trained.training.kept
-
-
 def test_no_sentence_is_tagged_by_a_tagger_that_has_seen_it() -> None:
     train, dev, test = (made_up(size, seed) for seed, size in enumerate((40, 10, 10)))
     # A tag that one sentence alone has is unknown to the tagger of that sentence.
@@ -168,22 +145,3 @@ def test_no_sentence_is_tagged_by_a_tagger_that_has_seen_it() -> None:
         ]
     # Every other word has one tag wherever it occurs.
     assert made.test == test
-
-
-def test_tags_of_other_words_are_refused(tmp_path: Path) -> None:
-    gold = made_up(3, 0)
-    tagged = [replace(sentence, tags=("X",) * len(sentence.tags)) for sentence in gold]
-    path = Path("tagged.conllu")
-    assert retagged(gold[:2], tagged, path) == tagged[:2]
-    with pytest.raises(ValueError, match=r"tagged\.conllu: 2 sentences, but the corpus has 3"):
-        retagged(gold, tagged[:2], path)
-    tagged[1] = replace(tagged[1], words=("?", *tagged[1].words[1:]))
-    with pytest.raises(ValueError, match="the words of sentence 2 are not those of the corpus"):
-        retagged(gold, tagged, path)
-
-
-def test_some_tagged_parts_are_not_enough(
-    parts: dict[str, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(PARSING, [*options(parts), f"--tagged-train={parts['train']}"]) == 2
-    assert "give all of --tagged-train, --tagged-dev and --tagged-test" in capsys.readouterr().err

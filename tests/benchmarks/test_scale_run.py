@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
-import spacy
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
 from benchmarks.scale.costs import EngineCosts, Phases, PipelineCosts
 from benchmarks.scale.projection import Cluster, projected
-from benchmarks.scale.run import documents_of, main
+from benchmarks.scale.run import documents_of
 
 SENTENCES = ["海鸥飞过灯塔。", "老船长望着码头。", "渔船离开。"]
 
@@ -52,42 +48,3 @@ def test_a_projection_worked_by_hand() -> None:
     assert found.starting == pytest.approx(2 + 1 + 10)
     assert found.limit == "decoding"
     assert found.seconds == pytest.approx(100_000 + 13)
-
-
-@pytest.mark.slow
-def test_a_run_measures_every_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = {"@architectures": "spacy_structreg.CharacterSegmenter.v1", "seed": 1}
-    tokenizer = {"@tokenizers": "spacy_structreg.Segmenter.v1", "model": model}
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
-    words = [["海鸥", "飞过", "灯塔", "。"], ["老船长", "望着", "码头", "。"]]
-    nlp.tokenizer.model.fit(words)
-    nlp.to_disk(tmp_path / "pipeline")
-    text = tmp_path / "text.txt"
-    text.write_text("\n".join(map(" ".join, words)), encoding="utf-8")
-    status = main(
-        [
-            "--pipelines",
-            f"words={tmp_path / 'pipeline'}",
-            f"--text={text}",
-            "--name=harbour",
-            "--workers",
-            "1",
-            "2",
-            "--rounds=1",
-            "--seconds=0.001",
-            "--counted=2000",
-            "--tasks=20",
-            f"--output={tmp_path}",
-        ]
-    )
-    assert status == 0
-    assert "## Computed, not measured" in capsys.readouterr().out
-    data = json.loads((tmp_path / "scale-harbour.json").read_text(encoding="utf-8"))
-    (costs,) = data["pipelines"]
-    assert set(costs["rates"]) == set(data["engine"]["counting"]) == {"1", "2"}
-    assert min(*costs["rates"].values(), *data["engine"]["counting"].values()) > [0]
-    phases = costs["phases"]
-    assert phases["bytes_out"] > phases["bytes_without_text"] > 0
-    assert costs["packed_bytes"] > 1000
-    assert min(costs["importing"], costs["loading"], costs["shipping"]) > 0
-    assert str(tmp_path) not in (tmp_path / "scale-harbour.md").read_text(encoding="utf-8")

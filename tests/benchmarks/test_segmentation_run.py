@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.common.run import main
-from benchmarks.common.worker import Trained, Worker, WorkerError, one_thread
+from benchmarks.common.worker import Worker, WorkerError
 from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours
 from benchmarks.segmentation.task import SEGMENTATION
@@ -105,29 +105,6 @@ def test_a_run_scores_and_times_every_system(
 
 
 @pytest.mark.slow
-def test_the_best_segmenter_knows_what_the_options_name(
-    parts: dict[str, Path], tmp_path: Path
-) -> None:
-    words = Path(pytest.importorskip("jieba").__file__).with_name("dict.txt")
-    guide, raw = tmp_path / "guide.srt", tmp_path / "raw.txt"
-    CharacterSegmenter(epochs=1).fit([list("".join(words)) for words in made_up(9, 5)]).save(guide)
-    write_segmented(raw, made_up(30, 6))
-    knowledge = [f"--guides={guide}", f"--raw-text={raw}"]
-    status, data = run(parts, tmp_path / "output", "ours,ours-best", *knowledge)
-    assert status == 0
-    segmenter = CharacterSegmenter(
-        lexicon=[str(words)],
-        guides=[str(guide)],
-        statistics="accessor_variety",
-        raw_text=[str(raw)],
-    )
-    segmenter.fit(read_segmented(parts["train"]), read_segmented(parts["dev"]))
-    segmenter.save(tmp_path / "model")
-    plain, best = data["results"]
-    assert best["model_bytes"] == (tmp_path / "model").stat().st_size > plain["model_bytes"]
-
-
-@pytest.mark.slow
 def test_a_report_has_the_note_and_names_neither_the_machine_nor_its_folders(
     parts: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -165,51 +142,6 @@ def test_one_system_that_fails_does_not_end_the_run(
     assert jieba["error"] == "OSError: 'words.txt' and y.z"
     assert ours["error"] is None
     assert ours["scores"]["seg_f"] > 0.9
-
-
-@pytest.mark.skipif(not HAS_CRFSUITE, reason="python-crfsuite is not installed")
-def test_words_that_are_not_those_of_the_text_fail_the_system_alone(
-    parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    predict = Worker.predict
-
-    def alter(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
-        words = predict(worker, texts, batch=batch)
-        return words if worker.system == "ours" else [[*sentence, "?"] for sentence in words]
-
-    monkeypatch.setattr(Worker, "predict", alter)
-    status, data = run(parts, tmp_path / "output", "crfsuite-ap,ours")
-    assert status == 1
-    crfsuite, ours = data["results"]
-    assert "gold and prediction differ" in crfsuite["error"]
-    assert crfsuite["chosen"] is None
-    assert ours["error"] is None
-    assert len(ours["one"]) == 2
-
-
-@pytest.mark.skipif(not HAS_CRFSUITE, reason="python-crfsuite is not installed")
-def test_ours_failing_after_a_training_of_another_fails_ours_alone(
-    parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train = Worker.train
-    trained: list[str] = []
-
-    def fail_again(worker: Worker, *arguments: Any) -> Trained:
-        trained.append(worker.system)
-        if trained == ["ours", "crfsuite-ap", "ours"]:
-            raise WorkerError("ours: out of luck")
-        return train(worker, *arguments)
-
-    monkeypatch.setattr(Worker, "train", fail_again)
-    status, data = run(parts, tmp_path / "output", "ours,crfsuite-ap")
-    assert status == 1
-    ours, crfsuite = data["results"]
-    assert ours["error"] == "ours: out of luck"
-    assert crfsuite["error"] is None
-    assert [candidate["ours_seconds"] for candidate in crfsuite["candidates"]] == [None, None]
-    assert set(crfsuite["ours_times_faster"].values()) == {None}
-    assert crfsuite["scores"]["seg_f"] > 0.9
-    assert trained == ["ours", "crfsuite-ap", "ours", "crfsuite-ap"]
 
 
 @pytest.mark.parametrize(
@@ -270,22 +202,3 @@ def test_a_process_is_on_one_cpu_and_its_memory_is_its_own(tmp_path: Path) -> No
         assert {b"OMP_NUM_THREADS=1", b"RAYON_NUM_THREADS=1"} <= set(environment)
     assert peak is not None
     assert 5_000_000 < peak < len(ballast)
-
-
-def test_training_tells_its_cost(parts: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    with Worker(Ours, None, tmp_path) as worker:
-        trained = worker.train({}, parts["train"], parts["dev"], model)
-    assert isinstance(trained, Trained)
-    assert trained.training.seconds > 0
-    assert trained.model_bytes == model.stat().st_size
-    assert f"of {CharacterSegmenter().epochs}, by dev F" in trained.training.kept
-
-
-def test_the_environment_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
-    with one_thread():
-        assert os.environ["OMP_NUM_THREADS"] == os.environ["RAYON_NUM_THREADS"] == "1"
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-    assert "RAYON_NUM_THREADS" not in os.environ

@@ -11,11 +11,9 @@ import pytest
 
 from benchmarks.common.report import Candidate, Result
 from benchmarks.common.run import main
-from benchmarks.common.worker import Worker
-from benchmarks.sequence_labeling.choices import Choices, Rows
+from benchmarks.sequence_labeling.choices import Rows
 from benchmarks.sequence_labeling.systems import CRFSUITE, CrfsuiteLbfgs, SpacyNer
-from benchmarks.sequence_labeling.task import LABELING, Labeling, seconds_to
-from spacy_structreg.corpora.formats.columns import write_columns
+from benchmarks.sequence_labeling.task import LABELING, seconds_to
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.models.labeling.labelers import SequenceLabeler
 
@@ -54,34 +52,6 @@ def parts(tmp_path: Path) -> dict[str, Path]:
         paths[part] = folder / f"{part}.tsv"
         LABELING.write(paths[part], made_up(size, seed))
     return paths
-
-
-def test_what_is_written_is_read_again(parts: dict[str, Path]) -> None:
-    assert LABELING.read(parts["dev"]) == made_up(20, 1)
-
-
-def test_columns_are_found_by_name_and_labels_become_bio(tmp_path: Path) -> None:
-    path = tmp_path / "ships.txt"
-    sentence = [("S-SHIP", "x", "Oban1"), ("B-SHIP", "x", "Black0"), ("E-SHIP", "y", "Gull1")]
-    write_columns(path, [sentence], separator=" ")
-    task = Labeling(Choices(columns=("label", "_", "word"), drops_last=True))
-    read: list[Rows] = [[("Oban", "B-SHIP"), ("Black", "B-SHIP"), ("Gull", "I-SHIP")]]
-    assert task.read(path) == read
-    assert task.given(read[0]) == [("Oban",), ("Black",), ("Gull",)]
-    tagged = Labeling(Choices(columns=("label", "tag", "word")))
-    assert tagged.read(path)[0][2] == ("Gull1", "y", "I-SHIP")
-
-
-def test_files_that_hold_no_spans_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "ships.txt"
-    write_columns(path, [[("Oban", "NNP"), ("lies", "VBZ")]])
-    with pytest.raises(ValueError, match=r"ships\.txt: its labels stand for no spans"):
-        Labeling(Choices(columns=("word", "label"))).read(path)
-    write_columns(path, [[("O", "B-X")]])
-    with pytest.raises(ValueError, match=r"--drop-last leaves nothing of a word"):
-        Labeling(Choices(columns=("word", "label"), drops_last=True)).read(path)
-    with pytest.raises(ValueError, match=r"--columns word,tag: one of them must be 'label'"):
-        Choices(columns=("word", "tag"))
 
 
 @pytest.mark.slow
@@ -128,30 +98,6 @@ def test_a_run_scores_and_times_every_system_that_is_installed(
         assert not result["differing"]
         assert result["model_bytes"] > 0
     assert ("## Time to the score of" in markdown) == (CrfsuiteLbfgs.version() is not None)
-
-
-@pytest.mark.skipif(CrfsuiteLbfgs.version() is None, reason="python-crfsuite is not installed")
-def test_crfsuite_labels_what_it_has_seen(parts: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    with Worker(CrfsuiteLbfgs, None, tmp_path, {"choices": Choices()}) as worker:
-        worker.train({"c2": 0.01, "max_iterations": 50}, parts["train"], parts["dev"], model)
-        assert worker.load(model)
-        sentence = [("Black", "NNP"), ("Gull", "NNP"), ("left", "X"), ("Oban", "NNP")]
-        for batch in (False, True, True):
-            assert worker.predict([sentence], batch=batch) == [["B-SHIP", "I-SHIP", "O", "B-PORT"]]
-
-
-@pytest.mark.slow
-def test_spacy_finds_what_it_has_seen(parts: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    setting = {"max_steps": 60, "patience": 60, "eval_frequency": 20}
-    with Worker(SpacyNer, None, tmp_path, {"choices": Choices()}) as worker:
-        trained = worker.train(setting, parts["train"], parts["dev"], model)
-        assert [figure for _, figure in trained.training.curve][-1] > 0.8
-        assert worker.load(model)
-        sentence = [("Black", "NNP"), ("Gull", "NNP"), ("left", "X"), ("Oban", "NNP")]
-        for batch in (False, True):
-            assert worker.predict([sentence], batch=batch) == [["B-SHIP", "I-SHIP", "O", "B-PORT"]]
 
 
 def test_the_time_to_a_score_is_of_the_first_training_that_had_it() -> None:

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 import spacy
 
-from benchmarks.common.worker import Worker, resident_memory
+from benchmarks.common.worker import resident_memory
 from benchmarks.parsing.task import PARSING
 from benchmarks.segmentation.task import SEGMENTATION
 from benchmarks.serving.kinds import KINDS
 from benchmarks.serving.report import Result, ServingReport, heading, quantile
-from benchmarks.serving.run import batches_of, command_cost, main, units_of
-from benchmarks.serving.systems import PipelineHost, sizes_of
+from benchmarks.serving.run import batches_of, main, units_of
+from benchmarks.serving.systems import sizes_of
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 
@@ -157,64 +157,6 @@ def test_a_run_measures_pipelines_and_peers(
     assert len(pictures) == (importlib.util.find_spec("matplotlib") is not None)
 
 
-@pytest.mark.slow
-def test_models_of_peers_are_trained_once(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = arguments(
-        corpus,
-        "--pipelines",
-        f"ours={corpus / 'segmenter'}",
-        "--systems=ours",
-        "--parts=training",
-        f"--models={tmp_path}",
-    )
-    assert main(given) == 0
-    first = (tmp_path / "ours-parser.json").stat().st_mtime_ns
-    printed = capsys.readouterr().out
-    assert main(given) == 0
-    assert (tmp_path / "ours-parser.json").stat().st_mtime_ns == first
-    # Seconds and bytes are those of the training.
-    table = printed[printed.index("## Training") :]
-    assert table in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("further", "message"),
-    [
-        (["--systems=ours"], "--systems 'ours': no ours; choose from ltp, jieba"),
-        (["--kinds=lists,poems"], "--kinds 'lists,poems': no poems; choose from"),
-        (["--pipelines", "harbour"], "--pipelines 'harbour': write NAME=…"),
-        (["--pipelines", "ltp=harbour"], "there is a system 'ltp' already"),
-        (["--pipelines", "ours=harbour"], "no folder of a pipeline, with a config.cfg"),
-    ],
-)
-def test_what_cannot_be_is_told_in_a_line(
-    corpus: Path, further: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments(corpus, *further)) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
-
-
-def test_a_host_works_through_batches_from_any_of_them(corpus: Path, tmp_path: Path) -> None:
-    batches = [[["海鸥", "。"]], [["渔船"], ["灯塔", "。"]], [["码头"]]]
-    made_with = {"folder": corpus / "segmenter", "scratch": tmp_path}
-    with Worker(PipelineHost, None, tmp_path, made_with) as worker:
-        kinds, cpu, wall = worker.call("load")
-        assert "lists" in kinds
-        assert cpu > 0
-        assert wall > 0
-        worker.call("give", batches)
-        count, seconds = worker.call("time", "lists", 7, 0.0)
-        assert (count, seconds > 0) == (1, True)
-        walls, cpus = worker.call("latency", "list", ["海鸥。", "渔船。"], 10.0)
-        assert len(walls) == len(cpus) == 2
-        assert worker.call("words", [["海鸥", "飞过", "码头"]]) == [["海鸥", "飞过", "码头"]]
-        assert worker.call("trees", corpus / "test.conllu", None) == {}
-
-
 def test_units_are_counted_round_the_text() -> None:
     batches = batches_of([["海鸥", "。"], ["渔船"], ["灯塔", "照亮", "码头"]], 2)
     assert list(map(len, batches)) == [2, 1]
@@ -267,10 +209,3 @@ def test_ratios_are_of_one_round_and_the_reference_of_the_kind() -> None:
         "300 (300 to 300)",
         "–",
     ]
-
-
-def test_a_command_that_fails_is_an_error() -> None:
-    with pytest.raises(ValueError, match="--training oops: the command failed with 3"):
-        command_cost("oops", f"{sys.executable} -c 'raise SystemExit(3)'")
-    with pytest.raises(ValueError, match="--training oops: no-such-command"):
-        command_cost("oops", "no-such-command")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from benchmarks.common.run import main
-from benchmarks.common.worker import Worker
 from benchmarks.tagging.systems import Ltp, SpacyTagger, Udpipe
 from benchmarks.tagging.task import TAGGING, Tagged, read_sentences
 from spacy_structreg.models.tagging import Tagger
@@ -44,19 +43,6 @@ def parts(tmp_path: Path) -> dict[str, Path]:
         paths[part] = folder / f"{part}.conllu"
         TAGGING.write(paths[part], made_up(size, seed))
     return paths
-
-
-def test_what_is_written_is_read_again(parts: dict[str, Path]) -> None:
-    assert read_sentences(parts["dev"]) == made_up(20, 1)
-
-
-def test_only_tagged_sentences_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text("渔船 离开 码头\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="has no tags; take a corpus that is tagged"):
-        read_sentences(path)
-    path.write_text("渔船_NN 离开_VV\n", encoding="utf-8")
-    assert read_sentences(path) == [[("渔船", "NN"), ("离开", "VV")]]
 
 
 @pytest.mark.slow
@@ -96,27 +82,3 @@ def test_a_run_scores_and_times_every_system_that_is_installed(
         assert result["ours_times_faster"]["one"] > 0
     n_words = sum(map(len, test))
     assert data["units a sentence"] == n_words / len(test)
-
-
-@pytest.mark.skipif(Ltp.version() is None, reason="ltp-extension is not installed")
-def test_slashes_are_tags_and_words_to_ltp(parts: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    with Worker(Ltp, None, tmp_path) as worker:
-        worker.train({"epoch": 5}, parts["train"], parts["dev"], model)
-        assert worker.load(model)
-        words = [["1/2", "条", "渔船", "/", "海鸥"]]
-        for batch in (False, True):
-            assert worker.predict(words, batch=batch) == [["CD", "M", "NN", "/", "NN"]]
-
-
-@pytest.mark.slow
-def test_a_limit_is_of_every_part(
-    parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = [f"--{part}={path}" for part, path in parts.items()]
-    assert main(TAGGING, [*given, "--quick", "--limit=15", "--systems=ours-greedy"]) == 0
-    markdown = capsys.readouterr().out
-    assert "train sentences: 15; development sentences: 15; test sentences: 15" in markdown
-    assert "the first 15, 15 and 15 sentences only" in markdown
-    with pytest.raises(SystemExit):
-        main(TAGGING, [*given, "--limit=0"])

@@ -90,23 +90,6 @@ def test_the_folder_has_ordinary_permissions(trained: list[str], tmp_path: Path)
     assert (tmp_path / "averaged").stat().st_mode == (tmp_path / "made").stat().st_mode
 
 
-def test_the_means_differ(trained: list[str], invoke: Invoke, tmp_path: Path) -> None:
-    for mean in ("plain", "nonzero"):
-        assert invoke("average", *trained, tmp_path / mean, "--mean", mean).exit_code == 0
-    plain, nonzero = (weights(model_of(tmp_path / mean)) for mean in ("plain", "nonzero"))
-    assert plain != nonzero
-
-
-def test_one_pipeline_is_copied(trained: list[str], invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("average", trained[0], tmp_path / "copy").exit_code == 0
-    assert contents(tmp_path / "copy") == contents(Path(trained[0]))
-
-
-def test_the_same_pipeline_twice(trained: list[str], invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("average", trained[1], trained[1], tmp_path / "twice").exit_code == 0
-    assert contents(tmp_path / "twice") == contents(Path(trained[1]))
-
-
 def test_what_is_no_pipeline_is_not_replaced(
     trained: list[str], fails: Fails, invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -173,15 +156,6 @@ def test_other_labels(
 ) -> None:
     message = refuses(*trained, save_pipeline(third, sentences, 3, scheme="six"))
     assert message.startswith("tokenizer: the models to average differ in labels: ")
-
-
-def test_a_damaged_model(
-    trained: list[str], sentences: list[list[str]], refuses: Refuses, third: Path
-) -> None:
-    save_pipeline(third, sentences, 3)
-    file = third / "tokenizer" / "model.srt"
-    file.write_bytes(file.read_bytes()[:-1])
-    assert "model.srt" in refuses(*trained, third)
 
 
 def test_what_was_there_survives_a_move_that_fails(

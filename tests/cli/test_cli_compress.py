@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -90,22 +89,3 @@ def test_nothing_to_freeze(untrained: str, characters: str, fails: Fails, tmp_pa
     assert "has not been trained" in fails("compress", untrained, tmp_path / "a")
     assert "no model of spacy_structreg" in fails("compress", characters, tmp_path / "a")
     assert not list(tmp_path.iterdir())
-
-
-def test_frozen_once(pipeline: str, fails: Fails, invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("compress", pipeline, tmp_path / "a").exit_code == 0
-    assert "is frozen; use the one" in fails("compress", tmp_path / "a", tmp_path / "b")
-    assert "add --force" in fails("compress", pipeline, tmp_path / "a")
-    assert invoke("compress", pipeline, tmp_path / "a", "--force").exit_code == 0
-
-
-def test_a_frozen_tokenizer_is_not_trained(pipeline: str, invoke: Invoke, tmp_path: Path) -> None:
-    shutil.copytree(pipeline, tmp_path / "whole")
-    assert invoke("compress", tmp_path / "whole", tmp_path / "a").exit_code == 0
-    nlp = spacy.load(tmp_path / "a")
-    copied = spacy.blank("zh", config={"nlp": {"tokenizer": nlp.config["nlp"]["tokenizer"]}})
-    copied.tokenizer.from_bytes(nlp.tokenizer.to_bytes())
-    assert copied.tokenizer.model.is_frozen
-    assert [token.text for token in copied("老师在公园。")] == ["老师", "在", "公园", "。"]
-    with pytest.raises(ValueError, match="cannot be trained further"):
-        copied.tokenizer.model.partial_fit([["老师"]])

@@ -20,10 +20,8 @@ from spacy_structreg.cli.evaluate import ConventionsName
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
-from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.metrics.constituents import CONVENTIONS
-from spacy_structreg.models.constituents import ConstituencyParser
 from spacy_structreg.pipeline.constituency import CONSTITUENTS
 from spacy_structreg.pipeline.constituency_documents import read_phrases, write_phrases
 from spacy_structreg.pipeline.gold_docs import read_sentences
@@ -198,19 +196,6 @@ def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fail
     assert message.startswith("--base is for the tasks tag, parse, constituency")
 
 
-def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:
-    nlp = load_pipeline(str(parsing))
-    gold = list(constituency_sentences(folder / "gold.bracket", "ctb"))
-    # The tagger makes no mistake here.
-    by_hand = ConstituencyParser(seed=3, epochs=EPOCHS, patience=5).fit(gold * 4, gold)
-    # In the order of the training corpus.
-    train = list(constituency_sentences(folder / "train.bracket", "ctb"))
-    assert train == gold * 4
-    assert nlp.get_pipe("constituency").to_bytes() == by_hand.to_bytes()
-    report = json.loads((folder / "fit.json").read_text("utf-8"))
-    assert report["dev_brackets_f"] == [1.0]
-
-
 # Evaluate ----------------------------------------------------------------------------------------
 
 
@@ -377,18 +362,6 @@ def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) 
 # Average and jackknife ---------------------------------------------------------------------------
 
 
-def test_parsers_are_averaged(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    shared = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
-    other = tmp_path / "other"
-    settings = ("--training.seed", 4, "--training.max_epochs", 2)
-    assert invoke("fit", folder / "constituency.cfg", other, *shared, *settings).exit_code == 0
-    averaged = tmp_path / "averaged"
-    assert invoke("average", parsing, other, averaged).exit_code == 0
-    models = [spacy.load(path).get_pipe("constituency").estimator for path in (parsing, other)]
-    by_hand = ConstituencyParser.average(models)
-    assert spacy.load(averaged).get_pipe("constituency").to_bytes() == by_hand.to_bytes()
-
-
 def test_jackknifing_keeps_trees(
     parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -397,15 +370,3 @@ def test_jackknifing_keeps_trees(
     assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
     before, after = (list(read_sentences(path)) for path in (train, output))
     assert [each.constituents for each in after] == [each.constituents for each in before]
-
-
-def test_jackknifing_keeps_other_span_groups(
-    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
-) -> None:
-    train = with_group(folder / "train.spacy", tmp_path / "train.spacy", "trees")
-    output = tmp_path / "tagged.spacy"
-    assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
-    before, after = (DocBin().from_disk(path).get_docs(Vocab()) for path in (train, output))
-    phrases = [read_phrases(doc, "trees") for doc in after]
-    assert phrases == [read_phrases(doc, "trees") for doc in before]
-    assert phrases[0] == FIRST

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.convert import convert, parse_percent
-from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_days
 from spacy_structreg.corpora.formats import conllu
 from spacy_structreg.corpora.sentence import Sentence
@@ -218,16 +216,6 @@ def test_training_readers_take_the_output(
         assert [example.predicted.text for example in examples] == list(map("".join, sentences))
 
 
-def test_for_real(
-    tmp_path: Path, command: Callable[..., subprocess.CompletedProcess[bytes]], text: str
-) -> None:
-    write(tmp_path / "corpus.txt", text)
-    result = command("structreg", "convert", "corpus.txt", "corpus.spacy")
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert result.stdout.decode() == "corpus.spacy: 5 sentences, 38 words\n"
-    assert len(docs_of(tmp_path / "corpus.spacy")) == 5
-
-
 # Whatever white space is to str.split but not to segmented text belongs to a word, and is left out
 # when Docs are read: it has no place in this comparison.
 words = st.text(
@@ -323,28 +311,6 @@ def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) 
 
 
 # ---- formats ----
-
-
-# How formats are told apart is tested with `corpora.formats`.
-@pytest.mark.parametrize(
-    ("content", "format"),
-    [
-        ("((IP (NP (NN 书))))", "brackets"),
-        ("老师 和 学生", "segmented"),
-        ("1\t书\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n", "conllu"),
-        ("书/n  好/a", "pfr"),
-        ("书_NN 好_VA", "tagged"),
-    ],
-)
-def test_formats_are_found(tmp_path: Path, content: str, format: str) -> None:
-    path = write(tmp_path / "corpus", content)
-    assert find_format(path).name == format
-    named = CorpusOptions(format)
-    assert list(read_sentences(path)) == list(read_sentences(path, named))
-
-
-def test_spacy_files_are_known_by_their_name(tmp_path: Path) -> None:
-    assert find_format(tmp_path / "corpus.spacy").name == "spacy"
 
 
 def test_docs_lose_their_white_space(tmp_path: Path) -> None:

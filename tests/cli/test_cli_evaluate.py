@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -226,18 +225,6 @@ def test_white_space_in_words(pipeline: str, characters: str) -> None:
         assert score(load_pipeline(name), gold).counts["segmentation"]["gold"] == 2
 
 
-def test_for_real(
-    tmp_path: Path,
-    command: Callable[..., subprocess.CompletedProcess[bytes]],
-    characters: str,
-    gold: Path,
-) -> None:
-    result = command("structreg", "evaluate", characters, gold, "--output", "x.json")
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert figures(tmp_path / "x.json") == NO_VOCABULARY
-    assert b"seg_f      40.00" in result.stdout
-
-
 def test_comparison(
     tmp_path: Path, pipeline: str, characters: str, invoke: Invoke, sentences: list[list[str]]
 ) -> None:
@@ -305,7 +292,3 @@ def test_faulty_input_leaves_the_old_report(
     assert message in fails("evaluate", characters, gold, "-o", output, *options)
     assert output.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"gold.txt", "raw.txt", "x.json"}
-
-
-def test_untrained_pipeline(untrained: str, fails: Fails, gold: Path) -> None:
-    assert "has not been trained" in fails("evaluate", untrained, gold)

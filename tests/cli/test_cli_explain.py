@@ -123,10 +123,3 @@ def test_users_mistakes(pipeline: str, untrained: str, characters: str, fails) -
     assert "no part of the pipeline" in fails("explain", characters, TEXT)
     assert "ends in .html" in fails("explain", pipeline, TEXT, "-o", "page.txt")
     assert "no UTF-8 at offset 1" in fails("explain", pipeline, "看\udcff")
-
-
-@pytest.mark.slow
-def test_for_real(pipeline: str, command) -> None:
-    done = command("structreg", "explain", pipeline, TEXT, "--decision", 2)
-    assert done.returncode == 0, done.stderr
-    assert "runner-up" in done.stdout.decode("utf-8")

@@ -215,14 +215,6 @@ def test_limits_of_corpora_hold_for_all_that_is_trained(
     assert len(training.examples(corpus, "dev")) == len(sentences)
 
 
-def test_an_augmenter_on_the_command_line(config: Path, corpus: Path, tmp_path: Path) -> None:
-    block = '{"@augmenters": "spacy_structreg.text_variants.v1", "spaces": 2}'
-    command = [*arguments(config, corpus, tmp_path / "pipeline")]
-    result = CliRunner().invoke(structreg_app, [*command, "--corpora.train.augmenter", block])
-    assert result.exit_code == 1
-    assert "spaces = 2" in result.output
-
-
 @pytest.mark.parametrize(
     ("block", "message"),
     [

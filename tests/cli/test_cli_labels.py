@@ -312,18 +312,6 @@ def test_what_no_config_can_be_made_for(folder: Path, invoke: Invoke, fails: Fai
 # Fit ---------------------------------------------------------------------------------------------
 
 
-def test_the_estimator_is_what_trains(folder: Path, invoke: Invoke) -> None:
-    nlp = spacy.load(fitted("label", folder, invoke))
-    gold = [
-        [tuple(line.split()[:1] + line.split()[3:]) for line in sentence.splitlines()]
-        for sentence in COLUMNS.split("\n\n")
-    ]
-    by_hand = SequenceLabeler(seed=3, epochs=EPOCHS, patience=5).fit(gold, gold)
-    assert nlp.get_pipe("sequence_labeler").to_bytes() == by_hand.to_bytes()
-    report = json.loads((folder / "label.json").read_text("utf-8"))
-    assert report["dev_ents_f"] == [by_hand.history[report["dev_epochs"][0] - 1].primary]
-
-
 @pytest.mark.slow
 def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     """They count in feature noising as those do that the estimator is given."""
@@ -354,17 +342,6 @@ def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: P
     tags = [folder / "chunk.spacy" if part == corpus else part for part in options]
     message = fails("fit", folder / "tag.cfg", tmp_path / "none", *tags)
     assert "the pipe 'tagger' does not learn from what has no labels" in message
-
-
-def test_lbfgs_is_for_fit(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    fitted("label", folder, invoke)
-    corpus = folder / "label.spacy"
-    optimizer = ("--components.sequence_labeler.model.learning.optimizer", "lbfgs")
-    shared = ("--train", corpus, "--dev", corpus)
-    result = invoke("fit", folder / "label.cfg", tmp_path / "out", *shared, *optimizer)
-    assert result.exit_code == 0, result.output
-    learning = spacy.load(tmp_path / "out").get_pipe("sequence_labeler").estimator.learning
-    assert learning == replace(DEFAULT_LEARNING, optimizer="lbfgs")
 
 
 @pytest.mark.slow
@@ -462,26 +439,4 @@ def test_labels_of_tokens(tmp_path: Path, invoke: Invoke) -> None:
     assert figures["label_acc"] == 1.0
 
 
-def test_an_untrained_pipeline(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
-    corpus = converted("label", folder, invoke)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("structreg_sequence_labeler")
-    nlp.to_disk(tmp_path / "untrained")
-    message = fails("evaluate", tmp_path / "untrained", corpus, "--gold", "words")
-    assert "the pipe 'structreg_sequence_labeler' has not been trained" in message
-
-
 # Average -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["label", "classify"])
-def test_average(task: str, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    models = [fitted(task, folder, invoke, seed) for seed in (3, 4)]
-    assert invoke("average", *models, tmp_path / "average").exit_code == 0
-    name = {"label": "sequence_labeler", "classify": "textcat"}[task]
-    first, second, averaged = (
-        spacy.load(path).get_pipe(name).estimator for path in (*models, tmp_path / "average")
-    )
-    expected = type(first).average([first, second])
-    assert averaged.to_bytes() == expected.to_bytes()

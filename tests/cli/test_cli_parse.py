@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import spacy
 from click.testing import Result
 from scoring import score
 from spacy.tokens import Doc, DocBin
-from spacy.util import load_config, load_config_from_str, load_model_from_config
+from spacy.util import load_config, load_config_from_str
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.init_config import init_config
@@ -21,7 +20,6 @@ from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
 Invoke = Callable[..., Result]
@@ -56,17 +54,6 @@ def conllu(trees: list[str]) -> str:
             )
         )
     return "\n".join(blocks) + "\n"
-
-
-def sentence_of(tree: str) -> Sentence:
-    """What the parser learns of a tree: the label of roots is spaCy's."""
-    forms, tags, heads, relations = zip(*rows_of(tree), strict=True)
-    return Sentence(
-        forms,
-        tags,
-        tuple(head - 1 if head else ROOT for head in heads),
-        tuple("ROOT" if relation == "root" else relation for relation in relations),
-    )
 
 
 @pytest.fixture(scope="module")
@@ -202,22 +189,6 @@ def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path)
     assert alone["components"]["parser"]["sentences"] == "doc"
 
 
-def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:
-    nlp = load_pipeline(str(parsing))
-    gold = list(map(sentence_of, TREES))
-    held_out = [
-        Sentence(
-            each.words,
-            tuple(nlp.get_pipe("tagger").estimator.predict(list(each.words))),
-            each.heads,
-            each.labels,
-        )
-        for each in gold
-    ]
-    by_hand = DependencyParser(seed=3, epochs=EPOCHS, patience=5).fit(gold * 4, held_out)
-    assert nlp.get_pipe("parser").to_bytes() == by_hand.to_bytes()
-
-
 def test_tags_in_training_are_those_of_the_corpus_and_in_evaluation_those_of_the_pipes(
     parsing: Path, folder: Path, tmp_path: Path
 ) -> None:
@@ -349,27 +320,6 @@ def test_trees_of_given_words(
         assert "dep_las" not in report
 
 
-def test_given_words_come_with_their_sentences(parsing: Path) -> None:
-    """Of one Doc with all trees, the parser gets one sentence at a time, and makes no mistake."""
-    trees = [sentence_of(tree) for tree in TREES]
-    starts = accumulate((len(tree.words) for tree in trees), initial=0)
-    doc = Doc(
-        Vocab(),
-        words=[word for tree in trees for word in tree.words],
-        spaces=[False] * sum(len(tree.words) for tree in trees),
-        tags=[tag for tree in trees for tag in tree.tags],
-        heads=[
-            start + (i if head == ROOT else head or 0)
-            for start, tree in zip(starts, trees, strict=False)
-            for i, head in enumerate(tree.heads)
-        ],
-        deps=[label or "" for tree in trees for label in tree.labels],
-    )
-    path = parsing.parent / "all.spacy"
-    DocBin(docs=[doc]).to_disk(path)
-    assert score(load_pipeline(str(parsing)), path, tags=True).figures["dep_las"] == 1.0
-
-
 def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Path) -> None:
     nlp = load_pipeline(str(parsing))
     nlp.remove_pipe("tagger")
@@ -377,19 +327,6 @@ def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Pa
     with pytest.raises(ValueError, match="write --gold words,tags, or add a tagger"):
         score(nlp, gold, words=True)
     assert score(nlp, gold, tags=True).figures["dep_las"] == 1.0
-
-
-def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config(None, task="parse"))
-    untrained = load_model_from_config(config, auto_fill=True)
-    gold = folder / "gold.conllu"
-    with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
-        score(untrained, gold, tags=True)
-    # Nor is it one of raw text, where all heads would count as wrong.
-    tagger = load_pipeline(str(parsing))
-    untrained.add_pipe("tagger", source=tagger, first=True)
-    with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
-        score(untrained, gold)
 
 
 def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:
@@ -456,15 +393,3 @@ def test_the_tags_that_punctuation_bears(
 
 
 # Average -----------------------------------------------------------------------------------------
-
-
-def test_parsers_are_averaged(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    shared = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
-    other = tmp_path / "other"
-    settings = ("--training.seed", 4, "--training.max_epochs", 2)
-    assert invoke("fit", folder / "parse.cfg", other, *shared, *settings).exit_code == 0
-    averaged = tmp_path / "averaged"
-    assert invoke("average", parsing, other, averaged).exit_code == 0
-    models = [spacy.load(path).get_pipe("parser").estimator for path in (parsing, other)]
-    by_hand = DependencyParser.average(models)
-    assert spacy.load(averaged).get_pipe("parser").to_bytes() == by_hand.to_bytes()

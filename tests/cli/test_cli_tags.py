@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import spacy
 from click.testing import Result
 from looped import looped
 from scoring import score
@@ -311,9 +310,3 @@ def test_faults_of_jackknife(
     ]:
         assert message in fails("jackknife", *arguments)
         assert not list(tmp_path.iterdir())
-
-
-def test_the_pipeline_of_a_tagger_is_loaded(tagging: Path) -> None:
-    nlp = spacy.load(tagging)
-    doc = nlp(Doc(nlp.vocab, words=["学生", "看", "书"], spaces=[False] * 3))
-    assert [token.tag_ for token in doc] == ["NN", "VV", "NN"]

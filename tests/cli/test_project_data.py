@@ -274,25 +274,3 @@ class TestRest:
     ) -> None:
         with pytest.raises(ValueError, match=fault):
             list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
-
-
-def test_the_training_set_of_ewt(data_folder: Path, invoke: Callable) -> None:
-    """Counts are those of the source."""
-    source = "ud-english-ewt/en_ewt-{}.conllu={}.conllu"
-    files = [source.format(name, "all") for name in GENRES]
-    files += [source.format(f"ud-{part}", part) for part in ("dev", "test")]
-    invoke("copy-data", "--data", data_folder, *files)
-    invoke("select", "all.conllu", "train.conllu", "-x", "dev.conllu", "-x", "test.conllu")
-    counts = {}
-    for name in GENRES:
-        given = [f"{part}.conllu" for part in ("train", "dev", "test")]
-        for part in given:
-            invoke("select", part, f"some-{part}", "--sent-id", f"{name}-", "--force")
-        counts[name] = tuple(len(identities(f"some-{part}")) for part in given)
-    assert counts == {
-        "answers": (2631, 419, 438),
-        "email": (3770, 523, 606),
-        "newsgroup": (1833, 274, 284),
-        "reviews": (2725, 554, 535),
-        "weblog": (1585, 231, 214),
-    }

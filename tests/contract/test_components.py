@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -273,8 +274,19 @@ def test_a_damaged_model_file_is_named(name: str, tmp_path: Path) -> None:
     check_damage(tmp_path / "pipe", load, nlp.get_pipe("pipe").to_bytes)
 
 
+@pytest.fixture(params=["fork", "spawn"])
+def start_method(request: pytest.FixtureRequest) -> Iterator[str]:
+    """How processes are started."""
+    if request.param not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {request.param}")
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method(request.param, force=True)
+    yield request.param
+    multiprocessing.set_start_method(before, force=True)
+
+
 @pytest.mark.slow
-def test_processes() -> None:
+def test_processes(start_method: str) -> None:
     """All components behind a tokenizer that tags, in processes of spaCy's."""
     nlp = spacy.blank(
         "zh",

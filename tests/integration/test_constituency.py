@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 from spacy.tokens.underscore import Underscore
 from spacy.util import load_config
-from spacy.vocab import Vocab
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -25,28 +23,6 @@ CHARACTERS = """
 (FRAG (NN 书) (NN 米))
 """
 
-SPAWN = """
-import json, multiprocessing, sys
-import spacy
-from spacy.tokens import Doc, DocBin
-
-multiprocessing.set_start_method(sys.argv[1])
-nlp = spacy.load(sys.argv[2])
-words = json.loads(sys.argv[3])
-docs = lambda: [Doc(nlp.vocab, words=each, spaces=[False] * len(each)) for each in words]
-read = lambda doc: [doc.spans.to_bytes(), doc[:]._.parse_string]
-here = list(map(read, nlp.pipe(docs())))
-print(here == list(map(read, nlp.pipe(docs(), n_process=2, batch_size=5))))
-"""
-
-PACKAGED = """
-import json, sys, spacy, zh_trees
-from spacy.tokens import Doc
-
-words = json.loads(sys.argv[1])
-nlp = zh_trees.load()
-print(json.dumps(nlp(Doc(nlp.vocab, words=words, spaces=[False] * len(words)))[:]._.parse_string))
-"""
 
 pytestmark = pytest.mark.slow
 
@@ -85,16 +61,6 @@ def model_best(python: Command, folder: Path) -> Path:
     return output / "model-best"
 
 
-def words_of(path: Path) -> list[list[str]]:
-    docs = DocBin().from_disk(path).get_docs(Vocab())
-    return [[token.text for token in doc] for doc in docs]
-
-
-def test_the_config_is_valid(python: Command, folder: Path) -> None:
-    printed = python("-m", "spacy", "debug", "config", folder / "constituency.cfg").stdout
-    assert "Config is valid" in printed
-
-
 def test_the_figures_are_those_of_all_commands(
     python: Command, folder: Path, model_best: Path
 ) -> None:
@@ -129,12 +95,6 @@ def figures_of(python: Command, *command: object) -> dict[str, float]:
         return dict(json.loads(Path(output.name).read_text("utf-8")))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes(python: Command, folder: Path, model_best: Path, method: str) -> None:
-    words = json.dumps(words_of(folder / "test.spacy"))
-    assert python("-c", SPAWN, method, model_best, words).stdout.strip() == "True"
-
-
 def test_sourced_and_frozen(python: Command, folder: Path, model_best: Path) -> None:
     """Beside a tagger that is trained, the parser stays what it was."""
     config = load_config(folder / "tag.cfg")
@@ -149,19 +109,3 @@ def test_sourced_and_frozen(python: Command, folder: Path, model_best: Path) -> 
     assert after.get_pipe("constituency").to_bytes() == before.get_pipe("constituency").to_bytes()
     assert after.get_pipe("tagger").to_bytes() != before.get_pipe("tagger").to_bytes()
     assert after("我们看书。").spans["constituents"]
-
-
-def test_a_packaged_pipeline(
-    python: Command, folder: Path, model_best: Path, tmp_path: Path
-) -> None:
-    built, installed = tmp_path / "built", tmp_path / "installed"
-    built.mkdir()
-    python("-m", "spacy", "package", model_best, built, "--name", "trees", "--build", "none")
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    package = built / "zh_trees-0.0.0"
-    python("-m", "pip", "install", *options, "--target", installed, package)
-    words = words_of(folder / "test.spacy")[0]
-    printed = python("-c", PACKAGED, json.dumps(words), path=installed).stdout
-    nlp = spacy.load(model_best)
-    doc = nlp(spacy.tokens.Doc(nlp.vocab, words=words, spaces=[False] * len(words)))
-    assert json.loads(printed) == doc[:]._.parse_string

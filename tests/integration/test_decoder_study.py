@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -16,19 +15,13 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     PROJECTS,
     Study,
-    command,
     finished,
     project,
-    tables,
 )
 
-from spacy_structreg.corpora.constituents import ConstituencySentence
-from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.joint import score_joint
-from spacy_structreg.models.constituents import ConstituencyParser
-from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
@@ -413,38 +406,6 @@ def test_runs_are_what_the_estimators_find(finished):
     assert found[key]["test_joint_f"] == pytest.approx(scores.joint_f, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_runs_of_parsers_are_what_the_parser_finds(finished):
-    found = STUDY.results(finished)
-
-    def agrees(parts: str, decoding: str, seeds: str, parser: DependencyParser) -> None:
-        line = found["parsed", f"parser({parts})", decoding, seeds]
-        scores = parser.evaluate(trees(DEV))
-        assert line["test_uas"] == pytest.approx(scores.heads / scores.words, abs=1e-6)
-        assert line["test_las"] == pytest.approx(scores.labels / scores.words, abs=1e-6)
-
-    def trained(beam: int, epochs: int, seed: int = 0) -> DependencyParser:
-        parser = DependencyParser(templates="transition", beam=beam, epochs=epochs, seed=seed)
-        return parser.fit(trees(FEW))
-
-    both = [trained(4, 3, seed) for seed in (0, 1)]
-    agrees(PARSER.format(4, 3), "", "0", both[0])
-    agrees(PARSER.format(4, 3), "", "1", both[1])
-    agrees(PARSER.format(4, 3), "", "0-1", DependencyParser.average(both))
-    header, arrays = both[0].contents()
-    narrow = {**header, "settings": {**header["settings"], "beam": 2}}
-    agrees(PARSER.format(4, 3), "beam=2", "0", DependencyParser.from_contents("2", narrow, arrays))
-    # One training made the models of one, two and three epochs.
-    agrees(PARSER.format(4, 1), "", "0", trained(4, 1))
-    agrees(PARSER.format(4, 2), "", "0", trained(4, 2))
-    agrees(PARSER.format(1, 3), "", "1", trained(1, 3, 1))
-    stack = DependencyParser(system="arc_standard", beam=4, epochs=1).fit(trees(FEW))
-    agrees(STACK, "", "0", stack)
-    header, arrays = stack.contents()
-    plain = {**header, "settings": {**header["settings"], "merge": False}}
-    agrees(STACK, "merge=False", "0", DependencyParser.from_contents("plain", plain, arrays))
-
-
 def script(name: str) -> ModuleType:
     """A module of the study that needs no other."""
     path = PROJECTS / f"decoder_study/scripts/{name}.py"
@@ -492,108 +453,6 @@ def test_expected_arcs_are_those_of_all_analyses():
 
 
 # Constituents.
-
-PHRASES = """
-corpora:
-  phrases: {constituents: ctb, whole: phrases.bracket}
-  parsed: {reader: conllu, trees: true, train: train.conllu, dev: dev.conllu, test: dev.conllu}
-models:
-  parser: {kind: constituency, templates: phrases, beam: 4, epochs: 2}
-  dependencies: {kind: parser, templates: transition, beam: 4, epochs: 1}
-references:
-  tagged_words: {parts: {parser: parser}}
-timing: {rounds: 1, characters: 100, sentences: 5, enough: 1}
-experiments:
-  widths:
-    title: Widths
-    x: speed
-    curves:
-      "trained": {parts: {parser: parser}, vary: train.beam, values: [1, 4]}
-      "decoded": {parts: {parser: parser}, vary: decode.beam, values: [2]}
-    corpora:
-      phrases: {seeds: 2}
-claims:
-  - {source: A, says: wide beams help, more: widths / trained / 4, less: widths / trained / 1}
-"""
-CONSTITUENCY = "parser(beam={} epochs=2 kind=constituency templates=phrases)"
-
-
-@pytest.fixture(scope="module")
-def treebank(tmp_path_factory) -> tuple[Path, list[ConstituencySentence]]:
-    """A folder with a treebank in one file, and its trees."""
-    folder = tmp_path_factory.mktemp("treebank")
-    source = PROJECTS.parent / "treebank/dev/general.bracket"
-    shutil.copy(source, folder / "phrases.bracket")
-    return folder, list(constituency_sentences(source, "ctb"))
-
-
-@pytest.mark.slow
-def test_constituents_are_studied_too(project, treebank):
-    data, found = treebank
-    (project / "configs/phrases.yml").write_text(PHRASES, encoding="utf-8")
-    results = project / "report/constituents/runs.jsonl"
-    relative = results.relative_to(project)
-    done = command("run", "configs/phrases.yml", relative, folder=project, data=data)
-    assert done.returncode == 0, done.stderr
-    lines = STUDY.by_key(results.read_text(encoding="utf-8"))
-    assert set(lines) == {
-        ("phrases", CONSTITUENCY.format(beam), decoding, seed)
-        for beam, decoding in ((1, ""), (4, ""), (4, "beam=2"))
-        for seed in "01"
-    }
-    # The last of ten parts is the test set, the one before it the development set.
-    n = len(found)
-    dev, test = found[n * 8 // 10 : n * 9 // 10], found[n * 9 // 10 :]
-
-    def agrees(key: tuple[str, ...], parser: ConstituencyParser) -> None:
-        for part, trees in (("dev", dev), ("test", test)):
-            scores = parser.evaluate(trees).as_dict()
-            assert lines[key][f"{part}_f"] == pytest.approx(scores["brackets_f"], abs=1e-6)
-
-    parser = ConstituencyParser(templates="phrases", beam=4, epochs=2, seed=1)
-    parser.fit(found[: n * 8 // 10])
-    agrees(("phrases", CONSTITUENCY.format(4), "", "1"), parser)
-    header, arrays = parser.contents()
-    narrow = {**header, "settings": {**header["settings"], "beam": 2}}
-    narrow_parser = ConstituencyParser.from_contents("2", narrow, arrays)
-    agrees(("phrases", CONSTITUENCY.format(4), "beam=2", "1"), narrow_parser)
-
-    target = project / "report/constituents/README.md"
-    done = command("report", "configs/phrases.yml", relative, target, folder=project)
-    assert done.returncode == 0, done.stderr
-    text = target.read_text(encoding="utf-8")
-    claims, widths = tables(text)
-    assert widths[0][:5] == ["system", "", "seeds", "dev F", "test F"]
-    assert "sentences/s" in widths[0]
-    assert claims[1][:3] == ["A", "wide beams help", "phrases"]
-    # What is not in it is not explained.
-    assert "labeled brackets" in text
-    assert "OOV" not in text
-    assert "UAS" not in text
-    assert (
-        "--vars.grid configs/phrases.yml --vars.report report/constituents --vars.findings "
-        "phrases.md" in text
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("constituents: ctb, ", "reader: segmented, ", "needs constituents"),
-        ("vary: decode.beam, values: [2]", "vary: decode.merge, values: [true]", "merge"),
-        (
-            "tagged_words: {parts: {parser: parser}}",
-            "tagged_words: {parts: {parser: dependencies}}",
-            "a reference other than one of trees",
-        ),
-        ("constituents: ctb", "constituents: english", "english"),
-        ("whole: phrases.bracket", "whole: other.bracket", "other.bracket"),
-    ],
-)
-def test_faulty_grids_of_constituents_are_refused(project, treebank, old, new, said):
-    assert old in PHRASES
-    grid = PHRASES.replace(old, new, 1)
-    assert said in STUDY.fails(project, data=treebank[0], grid=grid)
 
 
 # Reports of runs that were made up by hand.

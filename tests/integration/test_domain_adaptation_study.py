@@ -148,36 +148,6 @@ def test_a_line_is_what_the_estimators_give(finished, tmp_path):
     assert found["near", line, 1]["sentences"] == 20
 
 
-@pytest.mark.slow
-def test_what_is_guessed_is_learned_from_and_no_target_guides_itself(finished, tmp_path, data):
-    found = STUDY.results(finished)
-    given = {"epochs": 2, "seed": 1}
-    other = tmp_path / "other.srt"
-    CharacterSegmenter(**given).fit(NEAR).save(other)
-    raw = tmp_path / "raw.txt"
-    raw.write_text("".join(TEXTS), encoding="utf-8")
-    settings = {
-        **{"statistics": "accessor_variety", "lexicon": [str(data / "words.txt")]},
-        **{"guides": [str(other)], **given},
-    }
-    first = CharacterSegmenter(**settings).fit(SOURCE).adapt(TEXTS)
-    system = "counted=together guides=True lexicon=True {}statistics=accessor_variety"
-    assert found["near", system.format(""), 1]["test"] == scored(first, DEV)
-    guessed = first.predict_batch(text.strip() for text in TEXTS)
-    second = CharacterSegmenter(raw_text=[str(raw)], **settings).fit(SOURCE + guessed)
-    line = found["near", system.format("self_training=True "), 1]
-    assert line["test"] == scored(second, DEV)
-
-
-@pytest.mark.slow
-def test_without_a_training_part_the_text_to_be_scored_is_counted(finished):
-    found = STUDY.results(finished)
-    model = CharacterSegmenter(statistics="accessor_variety", epochs=2, seed=0).fit(SOURCE)
-    line = found["untold", "counted=together statistics=accessor_variety", 0]
-    assert line["test"] == scored(model.adapt("".join(words) + "\n" for words in DEV), DEV)
-    assert line["dev"] is None
-
-
 def test_word_lists_of_packages_are_found(tmp_path, monkeypatch):
     (tmp_path / "made_up_list").mkdir()
     (tmp_path / "made_up_list" / "__init__.py").touch()

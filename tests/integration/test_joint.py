@@ -128,24 +128,6 @@ def test_two_processes_and_docbin(joint: Path, texts: list[str], tmp_path: Path)
     assert [pairs(doc) for doc in kept] == expected
 
 
-@pytest.mark.slow
-def test_a_package(joint: Path, texts: list[str], python: Command, tmp_path: Path) -> None:
-    python("-m", "spacy", "package", joint, tmp_path, "--name", "joint", "--build", "none")
-    installed = tmp_path / "installed"
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    python("-m", "pip", "install", *options, "--target", installed, tmp_path / "zh_joint-0.0.0")
-    code = (
-        "import json, sys, zh_joint\n"
-        "nlp = zh_joint.load()\n"
-        "docs = map(nlp, json.loads(sys.argv[1]))\n"
-        "print(json.dumps([[(t.text, t.tag_, t.pos_) for t in doc] for doc in docs]))\n"
-    )
-    output = python("-c", code, json.dumps(texts), path=installed).stdout
-    nlp = spacy.load(joint)
-    expected = [[[t.text, t.tag_, t.pos_] for t in nlp(text)] for text in texts]
-    assert json.loads(output) == expected
-
-
 def test_a_segmenter_learns_from_tags_if_there_are_any(
     folder: Path, texts: list[str], python: Command
 ) -> None:

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 from spacy.util import load_config
-from spacy.vocab import Vocab
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -29,29 +27,6 @@ TEMPLATES = [
     ("no train leaves L .", "station"),
 ]
 
-SPAWN = """
-import json, multiprocessing, sys
-import spacy
-
-multiprocessing.set_start_method(sys.argv[1])
-nlp = spacy.load(sys.argv[2])
-texts = json.loads(sys.argv[3])
-
-def read(doc):
-    probabilities = doc._.label_probabilities["array"].tolist()
-    return [(ent.start, ent.end, ent.label_) for ent in doc.ents], probabilities, doc.cats
-
-here = list(map(read, nlp.pipe(texts)))
-print(here == list(map(read, nlp.pipe(texts, n_process=2, batch_size=5))))
-print(any(ents for ents, _, _ in here) and all(cats for _, _, cats in here))
-"""
-
-PACKAGED = """
-import json, sys, en_names
-
-doc = en_names.load()(sys.argv[1])
-print(json.dumps([[ent.start, ent.end, ent.label_] for ent in doc.ents]))
-"""
 
 pytestmark = pytest.mark.slow
 
@@ -133,12 +108,6 @@ def figures_of(python: Command, *command: object) -> dict[str, object]:
         return dict(json.loads(Path(output.name).read_text("utf-8")))
 
 
-@pytest.mark.parametrize("task", ["label", "classify"])
-def test_the_configs_are_valid(python: Command, folder: Path, task: str) -> None:
-    printed = python("-m", "spacy", "debug", "config", folder / f"{task}.cfg").stdout
-    assert "Config is valid" in printed
-
-
 def test_the_figures_are_those_of_all_commands(
     python: Command, folder: Path, labeling: Path
 ) -> None:
@@ -169,14 +138,6 @@ def test_categories(python: Command, folder: Path, labeling: Path, both: Path) -
     assert after.to_bytes() == before.to_bytes()
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes(python: Command, folder: Path, both: Path, method: str) -> None:
-    docs = DocBin().from_disk(folder / "label-test.spacy").get_docs(Vocab())
-    texts = json.dumps([doc.text for doc in docs])
-    printed = python("-c", SPAWN, method, both, texts).stdout
-    assert printed.split() == ["True", "True"]
-
-
 def test_the_quick_way_is_as_good(python: Command, folder: Path) -> None:
     corpora = ("--train", folder / "label-train.spacy", "--dev", folder / "label-dev.spacy")
     optimizer = ("--components.sequence_labeler.model.learning.optimizer", "lbfgs")
@@ -195,15 +156,3 @@ def test_lbfgs_needs_the_whole_corpus(python: Command, folder: Path) -> None:
     done = python("-m", "spacy", "train", folder / "label.cfg", *output, *optimizer, fails=True)
     assert "optimizer = 'lbfgs' of the model's learning cannot be had in spacy train" in done.stderr
     assert "train with 'python -m spacy structreg fit'" in done.stderr
-
-
-def test_a_packaged_pipeline(python: Command, labeling: Path, tmp_path: Path) -> None:
-    built, installed = tmp_path / "built", tmp_path / "installed"
-    built.mkdir()
-    python("-m", "spacy", "package", labeling, built, "--name", "names", "--build", "none")
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    package = built / "en_names-0.0.0"
-    python("-m", "pip", "install", *options, "--target", installed, package)
-    text = "Runa Abel sails to Orre today ."
-    printed = python("-c", PACKAGED, text, path=installed).stdout
-    assert json.loads(printed) == [[0, 2, "PER"], [4, 5, "LOC"]]

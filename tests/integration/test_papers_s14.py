@@ -213,13 +213,6 @@ def gold() -> dict[int, list[list[tuple[str, str]]]]:
 
 
 @pytest.mark.slow
-def test_tags_are_learnt_as_by_the_model_itself(finished, gold):
-    expected = tagger_of(gold[0] + gold[1]).evaluate(gold[3]).as_dict()["label_acc"]
-    found = figure(finished, "ptb", "s14_tags_perceptron", "label_acc")
-    assert found == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.slow
 def test_folds_of_a_choice_are_every_fourth_sentence(finished, gold):
     whole = gold[0] + gold[1]
     setting = "given=words to_the_optimum=True"
@@ -235,35 +228,3 @@ def test_folds_of_a_choice_are_every_fourth_sentence(finished, gold):
     ]
     assert [line["n_sentences"] for line in found] == [5, 5, 4, 4]
     assert len({line["figures"]["label_acc"] for line in found}) == 4
-
-
-@pytest.mark.slow
-def test_names_of_tagged_words_are_learnt_as_by_the_model_itself(finished, gold):
-    """The tags are those of a tagger of other sentences."""
-    tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
-    tagger.fit(gold[0] + gold[1])
-    rows = {}
-    for part, sentences in NAMED.items():
-        words = [[word for word, _ in sentence] for sentence in sentences]
-        rows[part] = [
-            [(word, tag, label) for (word, label), tag in zip(sentence, tags, strict=True)]
-            for sentence, tags in zip(sentences, tagger.predict_batch(words), strict=True)
-        ]
-    labeler = SequenceLabeler(
-        templates=with_edges(
-            NEAR,
-            "shape(w-1) | shape(w0) | shape(w+1) | classes(w0)",
-            "prefix3(w0) | prefix4(w0) | suffix3(w0) | suffix4(w0)",
-            "tag(w-1) | tag(w0) | tag(w+1) | tag(w-1) tag(w0) | tag(w0) tag(w+1)",
-        ),
-        columns=["w", "tag"],
-        scheme="bio",
-        learning=LogLinear(l2=0.1, decay=0.01),
-        epochs=5,
-        seed=0,
-    )
-    labeler.fit(rows["train"])
-    expected = labeler.evaluate(rows["test"]).as_dict()["ents_f"]
-    assert expected > 0
-    found = figure(finished, "bionlp", "s14_names_crf", "ents_f")
-    assert found == pytest.approx(expected, abs=1e-6)

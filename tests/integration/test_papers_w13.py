@@ -210,25 +210,6 @@ def test_texts_are_learned_with_those_that_were_held_out(finished):
 
 
 @pytest.mark.slow
-def test_texts_without_labels_count(finished):
-    for corpus, part, n_seeds in (("20news", "test", 1), ("rcv14_thirds", "unlabeled", 2)):
-        found = {
-            (line["setting"].partition("unlabeled=")[2], line["seed"]): line
-            for line in lines_of(finished, corpus)
-        }
-        assert set(found) == {(which, seed) for which in ("", part) for seed in range(n_seeds)}
-        # They are a part of what is minimized.
-        without, with_them = (
-            [
-                (found[which, seed]["epochs"], found[which, seed]["figures"])
-                for seed in range(n_seeds)
-            ]
-            for which in ("", part)
-        )
-        assert without != with_them
-
-
-@pytest.mark.slow
 def test_sentences_are_not_paired_where_each_seed_draws_its_test_set(finished):
     """Differences are still given, with their intervals over seeds."""
     for corpus, is_drawn in (("20news", False), ("rcv14_thirds", True)):
@@ -237,13 +218,6 @@ def test_sentences_are_not_paired_where_each_seed_draws_its_test_set(finished):
         assert "difference" in header
         assert ("p" in header) == ("*p* is the probability" in text) == (not is_drawn)
         assert ("tested over seeds alone" in text) == is_drawn
-
-
-@pytest.mark.slow
-def test_gaussian_dropout_tells_two_kinds_of_text(finished):
-    found = lines_of(finished, "religion")
-    assert [line["seed"] for line in found] == [0, 1]
-    assert all(line["figures"]["cats_acc"] > 0.6 for line in found)
 
 
 PARTS = """

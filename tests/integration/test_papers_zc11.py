@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 import srsly
 from looped import looped
 from papers_project import FOLDER, TREES, finish, papers
-from spacy.tokens import Doc
 from study_contract import CONFIG, RUNS, Lines, tables
 
-from spacy_structreg.cli.fit import fit
-from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.formats.brackets import read_brackets
-from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/zc11.yml")
 
@@ -169,67 +163,3 @@ def line(results: Lines, corpus: str, system: str, **setting: Any) -> dict[str, 
     ]
     (only,) = found
     return only
-
-
-@pytest.mark.slow
-def test_models_that_systems_share_are_trained_once(results: Lines) -> None:
-    """So that their times, which no two trainings have in common, add up."""
-    gold = line(results, "ctb5_trees", "zc11_constituency", given="words,tags")
-    tagged = line(results, "ctb5_trees", "zc11_constituency", before="zc11_tagger")
-    parsed = line(results, "ctb5_trees", "zc11_parse", given="words ", before="zc11_tagger")
-    alone = next(
-        each
-        for (corpus, system, text, _), each in results.items()
-        if (corpus, system) == ("ctb5_trees", "zc11_parse")
-        and "given=words,tags" in text
-        and "transition" not in text
-    )
-    tagger = tagged["training_seconds"] - gold["training_seconds"]
-    assert tagger > 0
-    assert parsed["training_seconds"] - alone["training_seconds"] == pytest.approx(
-        tagger, abs=0.003
-    )
-    assert tagged["epochs"] == gold["epochs"]
-
-
-@pytest.mark.slow
-def test_a_pipeline_is_its_models_one_after_the_other(
-    made: Path, results: Lines, licensed: Path, tmp_path: Path
-) -> None:
-    """Trained and applied one by one, with heads counted here."""
-    options = CorpusOptions(format="brackets", head_rules=HeadRuleSet.ctb)
-    paths = {}
-    for part, numbers in {"train": (1, 271, 301, 815), "dev": (886,), "test": (816,)}.items():
-        paths[part] = tmp_path / f"{part}.spacy"
-        trees = tmp_path / f"{part}.bracket"
-        found = [
-            tree
-            for number in numbers
-            for tree in read_brackets(
-                licensed / f"ctb/bracketed/chtb_{number:03}.fid", encoding="gb18030"
-            )
-        ]
-        trees.write_text("".join(f"{each.to_bracket(2)}\n" for each in found), encoding="utf-8")
-        save_docs(paths[part], read_docs(trees, spacy.blank("zh").vocab, options))
-    for name in ("zc11_tagger", "zc11_parse"):
-        fit(
-            made / f"systems/{name}.cfg",
-            tmp_path / name,
-            train=paths["train"],
-            dev=paths["dev"],
-            overrides={"training.max_epochs": 1},
-        )
-    tagger, parser = (load_pipeline(str(tmp_path / name)) for name in ("zc11_tagger", "zc11_parse"))
-    n_words = n_right = 0
-    for gold in read_docs(paths["test"], parser.vocab):
-        words = [token.text for token in gold]
-        tags = [token.tag_ for token in tagger(Doc(tagger.vocab, words=words))]
-        found = parser(Doc(parser.vocab, words=words, tags=tags))
-        if not gold.has_annotation("DEP"):
-            continue
-        for token, other in zip(gold, found, strict=True):
-            if token.tag_ != "PU":
-                n_words += 1
-                n_right += token.head.i == other.head.i
-    parsed = line(results, "ctb5_trees", "zc11_parse", given="words ", before="zc11_tagger")
-    assert parsed["figures"]["dep_uas_nopunct"] == pytest.approx(n_right / n_words, abs=1e-6)

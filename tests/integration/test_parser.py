@@ -10,24 +10,9 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
-from spacy.vocab import Vocab
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
-
-SPAWN = """
-import json, multiprocessing, sys
-import spacy
-from spacy.tokens import Doc
-
-multiprocessing.set_start_method("spawn")
-nlp = spacy.load(sys.argv[1])
-words = json.loads(sys.argv[2])
-docs = lambda: [Doc(nlp.vocab, words=each, spaces=[False] * len(each)) for each in words]
-here = [doc.to_json() for doc in nlp.pipe(docs())]
-print(here == [doc.to_json() for doc in nlp.pipe(docs(), n_process=2, batch_size=5)])
-"""
 
 pytestmark = pytest.mark.slow
 
@@ -59,12 +44,6 @@ def model_best(python: Command, folder: Path) -> Path:
     printed = python("-m", "spacy", "train", folder / "parse.cfg", "--output", output, *options)
     assert "DEP_LAS" in printed.stdout
     return output / "model-best"
-
-
-def test_the_config_is_valid(python: Command, folder: Path) -> None:
-    assert (
-        "Config is valid" in python("-m", "spacy", "debug", "config", folder / "parse.cfg").stdout
-    )
 
 
 def test_the_frozen_tagger_is_the_one_it_was(folder: Path, model_best: Path) -> None:
@@ -101,10 +80,3 @@ def test_over_segmented_text_is_not_scored_as_if_it_were_gold(
     figures = json.loads(output.read_text("utf-8"))
     assert figures["dep_las"] is figures["dep_uas"] is figures["tag_acc"] is None
     assert 0 < figures["las_f"] <= figures["uas_f"] < figures["tag_f"] < figures["token_f"]
-
-
-def test_processes_that_are_spawned(python: Command, folder: Path, model_best: Path) -> None:
-    docs = DocBin().from_disk(folder / "test.spacy").get_docs(Vocab())
-    words = [[token.text for token in doc] for doc in docs]
-
-    assert python("-c", SPAWN, model_best, json.dumps(words)).stdout.strip() == "True"

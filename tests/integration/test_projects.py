@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -31,10 +30,6 @@ from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.corpora.formats.conllu import read_conllu, write_conllu
-from spacy_structreg.corpora.formats.pfr import read_pfr
-from spacy_structreg.corpora.formats.segmented import read_segmented, write_segmented
-from spacy_structreg.corpora.formats.tagged import read_tagged
 from spacy_structreg.corpora.head_rules import HeadRuleName
 
 PROJECTS = Path(__file__).parents[2] / "projects"
@@ -225,44 +220,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Gold
     return folder, gold
 
 
-def real_slice(name: str, data: Path, folder: Path) -> Gold:
-    """Write some sentences of a real corpus to a folder, as it has them, and return their words."""
-    if name == "ud_chinese":
-        place, source = folder / "ud-chinese-gsd-simplified", data / "ud-chinese-gsd-simplified"
-        place.mkdir()
-        kept = {}
-        for part, file in zip(PARTS, ("train.conll.xz", "dev.conll", "test.conll"), strict=True):
-            kept[part] = list(islice(read_conllu(source / file), 300 if part == "train" else 60))
-            write_conllu(place / file, kept[part])
-        return [s.forms for s in kept["train"]], [s.forms for s in kept["test"]]
-    if name == "people_daily":
-        (folder / "pfr-199801").mkdir()
-        # Some of each day.
-        lines = [line for _, line in read_lines(data / "pfr-199801/199801.txt.xz") if line.strip()]
-        target = folder / "pfr-199801/199801.txt"
-        write(target, "".join(f"{line}\n" for line in lines[::50]))
-        paragraphs = list(read_pfr(target))
-        of = {
-            part: [p.words() for p in paragraphs if p.date and p.date.day in DAYS[part]]
-            for part in ("train", "test")
-        }
-        return of["train"], of["test"]
-    if name == "zhuxian":
-        (folder / "zhuxian").mkdir()
-        tagged = {}
-        for part, limit in zip(PARTS, (300, 60, 60), strict=True):
-            source = data / f"zhuxian/{part}.wordpos"
-            tagged[part] = list(islice(read_tagged(source), limit))
-            write(folder / f"zhuxian/{part}.wordpos", tagged_of(tagged[part]))
-        return words_of(tagged["train"]), words_of(tagged["test"])
-    (folder / "sxu").mkdir()
-    train = list(islice(read_segmented(data / "sxu/train.txt.xz"), 300))
-    test = list(islice(read_segmented(data / "sxu/test.txt"), 60))
-    write_segmented(folder / "sxu/train.txt.xz", train)
-    write_segmented(folder / "sxu/test.txt", test)
-    return train, test
-
-
 # ---- workflows ----
 
 
@@ -369,18 +326,6 @@ def test_a_second_run_has_nothing_to_train(name, finish, made, tmp_path):
         printed = run_project(folder, "all", *variables(name), data=data)
         for command in ("convert", "train-segment", "train-average", "evaluate-average"):
             assert f"Skipping '{command}'" in printed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["people_daily", "sxu", "ud_chinese", "zhuxian"])
-def test_segment_on_a_slice_of_the_corpus(name, data_folder, tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    gold = real_slice(name, data_folder, data)
-    folder = copy_of(name, tmp_path)
-    run_project(folder, "segment", data=data)
-    check_figures(folder, "training/segment/model-best", "metrics/segment.json", gold)
-    assert not (folder / "training/average").exists()
 
 
 @pytest.fixture(scope="module")
