@@ -15,10 +15,8 @@ from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation import (
-    CharacterSegmenter,
-    EpochReport,
-)
+from spacy_structreg.models.reports import EpochReport
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 

@@ -15,10 +15,8 @@ from made_up_corpora import arrays_of, f_score
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.models.segmentation import (
-    CharacterSegmenter,
-    EpochReport,
-)
+from spacy_structreg.models.reports import EpochReport
+from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 EPOCHS = 8
