@@ -61,7 +61,7 @@ def segment(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
     from spacy_structreg.models.progress import progress_bar
-    from spacy_structreg.pipeline.evaluation import tags_texts
+    from spacy_structreg.pipeline.task import tags_texts
 
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from spacy_structreg.metrics.figures import Counts, Scores
 
 
-Dependencies: TypeAlias = Literal["parser", "ctb", "ptb"]
+Dependencies: TypeAlias = Literal["model", "ctb", "ptb"]
 
 
 class TreePart(NamedTuple):
@@ -90,7 +90,7 @@ class ConstituencySettings(TreePipeSettings, AlternativeSettings):
     )
     dependencies: Dependencies | None = setting(
         None,
-        'Heads that are written as well: of the head words that the model finds, "parser", or of '
+        'Heads that are written as well: of the head words that the model finds, "model", or of '
         'those that head rules find in its trees, "ctb" or "ptb"; null for no heads.',
     )
 
@@ -243,7 +243,7 @@ conventions = "collins"
     def _heads(self, tree: ConstituencySentence) -> Sequence[int]:
         from spacy_structreg.corpora.head_rules import head_rules
 
-        if self.settings.dependencies is None or self.settings.dependencies == "parser":
+        if self.settings.dependencies is None or self.settings.dependencies == "model":
             return tree.heads()
         return tree.with_heads(head_rules(self.settings.dependencies)).heads()
 

@@ -23,7 +23,9 @@ from spacy_structreg.pipeline.task import (
     TaskPart,
     all_tasks,
     is_alphabetic,
+    is_ours,
     pipes_writing,
+    tags_words,
 )
 
 __all__ = [
@@ -34,7 +36,6 @@ __all__ = [
     "evaluate_docs",
     "found_pairs",
     "found_words",
-    "tags_texts",
 ]
 
 
@@ -265,7 +266,7 @@ def texts_annotated(
 ) -> Iterator[Doc]:
     """Yield the Docs of texts, as all pipes leave them. alone: as the tokenizer makes them."""
     tokenizer: Any = nlp.tokenizer
-    if hasattr(tokenizer, "with_estimator"):
+    if is_ours(tokenizer):
         check_trained(nlp, [TOKENIZER])
         docs: Iterable[Any] = tokenizer.pipe(texts, n_threads=n_threads)
     else:
@@ -326,7 +327,7 @@ def found_words(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> I
     pipeline allows.
     """
     tokenizer: Any = nlp.tokenizer
-    if hasattr(tokenizer, "with_estimator"):
+    if is_ours(tokenizer):
         yield from tokenizer.words(texts, n_threads=n_threads)
     else:
         for text in texts:
@@ -341,12 +342,7 @@ def found_pairs(
     A tokenizer that tags does without Docs, too, unless a pipe tags its words anew.
     """
     tokenizer: Any = nlp.tokenizer
-    if hasattr(tokenizer, "tagged_words") and not pipes_writing(nlp, "tag"):
+    if tags_words(tokenizer) and not pipes_writing(nlp, "tag"):
         yield from tokenizer.tagged_words(texts, n_threads=n_threads)
     else:
         yield from map(tagged_words, texts_annotated(nlp, texts, n_threads, alone=False))
-
-
-def tags_texts(nlp: Language) -> bool:
-    """True if the tokenizer of a pipeline, or a pipe, writes tags."""
-    return hasattr(nlp.tokenizer, "tagged_words") or bool(pipes_writing(nlp, "tag"))

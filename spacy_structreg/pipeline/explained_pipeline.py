@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.language import Language
 
 from spacy_structreg.pipeline.documents import visible_tokens
-from spacy_structreg.pipeline.task import TOKENIZER
+from spacy_structreg.pipeline.task import TOKENIZER, is_ours
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
@@ -17,15 +17,11 @@ __all__ = ["explain_text", "explaining_part", "explaining_parts"]
 
 def explaining_parts(nlp: Language) -> list[str]:
     """The names of the parts of a pipeline whose decisions can be explained; `TOKENIZER` first."""
+    # spaCy's tokenizers have another `explain`.
     found = [TOKENIZER] if hasattr(nlp.tokenizer, "explain") and is_ours(nlp.tokenizer) else []
     return found + [
         name for name, pipe in nlp.pipeline if hasattr(pipe, "explain") and is_ours(pipe)
     ]
-
-
-def is_ours(part: Any) -> bool:
-    """True if a part has a model of ours. spaCy's tokenizers have another `explain`."""
-    return hasattr(part, "with_estimator")
 
 
 def part_of(nlp: Language, name: str) -> Any:

@@ -39,7 +39,9 @@ from spacy_structreg.pipeline.task import (
     ScoreSettings,
     Style,
     TaskPart,
-    pipes_writing,
+    is_ours,
+    stem_of,
+    tags_texts,
 )
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
@@ -340,7 +342,7 @@ def joint_parser_parts(request: ConfigRequest) -> ConfigParts:
         WordJointParser,
         title="a tokenizer that finds words, their tags and dependency trees",
         tokenizer="spacy_structreg.JointParser.v1",
-        factory="structreg_joint_parser",
+        factory="structreg_joint_parser_trainer",
         about_scores="F of words that are right with their head and label",
     )
     return with_tag_map(parts, request)
@@ -381,13 +383,13 @@ class Dependencies(DrawnTask):
 
     def parts(self, nlp: Language) -> list[str]:
         """The tokenizer, if it parses, and all pipes that write heads and their labels."""
-        tokenizer = [TOKENIZER] if getattr(nlp.tokenizer, "TASK", None) == self.stem else []
+        tokenizer = [TOKENIZER] if stem_of(nlp.tokenizer) == self.stem else []
         return tokenizer + [
             name
             for name, pipe in nlp.pipeline
             if "token.dep" in nlp.get_pipe_meta(name).assigns
             # Pipes that find constituents write heads if they are told to.
-            and getattr(pipe, "dependencies", "parser") is not None
+            and getattr(pipe, "dependencies", "model") is not None
         ]
 
     def has_gold(self, doc: Doc) -> bool:
@@ -399,9 +401,7 @@ class Dependencies(DrawnTask):
     ) -> list[str]:
         """As of other tasks; on text if words are tagged too, in the corpus and by the pipeline."""
         if not given.words:
-            ours = hasattr(nlp.tokenizer, "with_estimator")
-            tags = hasattr(nlp.tokenizer, "tagged_words") or pipes_writing(nlp, "tag")
-            if not (alone or ours) or not tags:
+            if not (alone or is_ours(nlp.tokenizer)) or not tags_texts(nlp):
                 return []
             gold = [doc for doc in gold if is_tagged_throughout(doc) and is_parsed_throughout(doc)]
         found = super().scored_parts(nlp, gold, given)

@@ -10,7 +10,7 @@ from spacy.language import Language
 
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.models.stored_model import unnested
-from spacy_structreg.pipeline.task import TOKENIZER, parts_of
+from spacy_structreg.pipeline.task import TOKENIZER, parts_of, stem_of
 
 __all__ = ["describe_model", "describe_pipeline"]
 
@@ -41,7 +41,7 @@ def describe_pipeline(nlp: Language) -> dict[str, Any]:
         if name in ours:
             listed = getattr(pipe, "user_words", None)
             parts[name] |= {
-                "task": getattr(pipe, "TASK", None),
+                "task": stem_of(pipe),
                 "model": describe_model(ours[name].estimator),
                 "user_words": None if listed is None else len(listed),
             }

@@ -249,7 +249,7 @@ class PipelineTask(ABC):
 
     def parts(self, nlp: Language) -> list[str]:
         """The names of the pipes that predict it, whoever made them; `TOKENIZER` for that."""
-        return [name for name, pipe in nlp.pipeline if getattr(pipe, "TASK", None) == self.stem]
+        return [name for name, pipe in nlp.pipeline if stem_of(pipe) == self.stem]
 
     # Gold annotation
 
@@ -409,19 +409,40 @@ def score_weights(factory: str) -> Figures:
     return dict(spacy.blank("xx").get_factory_meta(factory).default_score_weights or {})
 
 
+def is_ours(part: Any) -> bool:
+    """True for a component or tokenizer that holds a model of ours."""
+    return hasattr(part, "with_estimator")
+
+
+def stem_of(part: Any) -> str | None:
+    """The stem of the task that a component or tokenizer of ours declares; None for another's."""
+    stem: str | None = getattr(part, "TASK", None)
+    return stem
+
+
 def task_of(pipe: Any) -> PipelineTask | None:
     """The task that a component or tokenizer of ours declares; None for another's."""
-    stem = getattr(pipe, "TASK", None)
+    stem = stem_of(pipe)
     return next((task for task in all_tasks() if task.stem == stem), None)
 
 
 def parts_of(nlp: Language) -> Iterator[tuple[str, Any]]:
     """The tokenizer and the pipes that hold an estimator, with their names."""
-    if hasattr(nlp.tokenizer, "with_estimator"):
+    if is_ours(nlp.tokenizer):
         yield TOKENIZER, nlp.tokenizer
     for name, pipe in nlp.pipeline:
-        if hasattr(pipe, "with_estimator"):
+        if is_ours(pipe):
             yield name, pipe
+
+
+def tags_words(tokenizer: Any) -> bool:
+    """True for a tokenizer that tags its words."""
+    return hasattr(tokenizer, "tagged_words")
+
+
+def tags_texts(nlp: Language) -> bool:
+    """True if the tokenizer of a pipeline, or a pipe, writes tags."""
+    return tags_words(nlp.tokenizer) or bool(pipes_writing(nlp, "tag"))
 
 
 def pipes_writing(nlp: Language, *attributes: str) -> list[str]:

@@ -31,8 +31,10 @@ from spacy_structreg.pipeline.task import (
     PipelineTask,
     ScoreSettings,
     TaskPart,
+    is_ours,
     pipes_writing,
     score_weights,
+    tags_texts,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +150,7 @@ class Segmentation(PipelineTask):
 
     def parts(self, nlp: Language) -> list[str]:
         """The tokenizer, if it is one that learns."""
-        return [TOKENIZER] if hasattr(nlp.tokenizer, "with_estimator") else []
+        return [TOKENIZER] if is_ours(nlp.tokenizer) else []
 
     def has_gold(self, doc: Doc) -> bool:
         """True: every Doc has words."""
@@ -266,9 +268,7 @@ class Joint(PipelineTask):
 
     def parts(self, nlp: Language) -> list[str]:
         """The tokenizer, and the pipes that tag anew or alone; none if there are no tags."""
-        taggers = pipes_writing(nlp, "tag")
-        tags = hasattr(nlp.tokenizer, "tagged_words")
-        return [TOKENIZER, *taggers] if tags or taggers else []
+        return [TOKENIZER, *pipes_writing(nlp, "tag")] if tags_texts(nlp) else []
 
     def has_gold(self, doc: Doc) -> bool:
         """True if all words have tags, of which there are some."""
@@ -278,7 +278,7 @@ class Joint(PipelineTask):
         self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
     ) -> list[str]:
         """As of other tasks, if the tokenizer is one that learns, or there is nothing else."""
-        if not alone and not hasattr(nlp.tokenizer, "with_estimator"):
+        if not alone and not is_ours(nlp.tokenizer):
             return []
         return super().scored_parts(nlp, gold, given)
 

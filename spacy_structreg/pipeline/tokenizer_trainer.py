@@ -22,7 +22,7 @@ from spacy.training import Example
 
 FACTORY = "structreg_tokenizer_trainer"
 JOINT_FACTORY = "structreg_joint_trainer"
-PARSER_FACTORY = "structreg_joint_parser"
+PARSER_FACTORY = "structreg_joint_parser_trainer"
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.pipeline import AttributeRuler
 
 from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
-from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, pipes_writing
+from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, pipes_writing, stem_of
 
 __all__ = ["ATTRIBUTES", "constituents_key", "written_annotation", "written_by"]
 
@@ -87,4 +87,4 @@ def _written(pipe: Any, assigned: set[str]) -> set[str]:
 
 
 def _finds_constituents(pipe: Any) -> bool:
-    return getattr(pipe, "TASK", None) == "constituents"
+    return stem_of(pipe) == "constituents"

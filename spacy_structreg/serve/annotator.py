@@ -20,7 +20,7 @@ from spacy_structreg.pipeline.explained_pipeline import (
     explaining_part,
     explaining_parts,
 )
-from spacy_structreg.pipeline.task import TOKENIZER, parts_of
+from spacy_structreg.pipeline.task import TOKENIZER, parts_of, stem_of
 from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
@@ -82,7 +82,7 @@ class Annotator:
                     "name": name,
                     "kind": self._kind(name, part),
                     "explains": name in explaining,
-                    "task": getattr(part, "TASK", None),
+                    "task": stem_of(part),
                     "annotates": ["words"] * (name == TOKENIZER) + self._written(name),
                 }
                 for name, part in parts

@@ -107,7 +107,7 @@ def trained(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
         [list(zip(each.words, each.tags or (), strict=True)) for each in sentences]
     )
     model = {"model": {"seed": 1}}
-    parser: Any = nlp.add_pipe("structreg_constituency", config={"dependencies": "parser", **model})
+    parser: Any = nlp.add_pipe("structreg_constituency", config={"dependencies": "model", **model})
     trees = [tree for path in files for tree in constituency_sentences(path, "ctb")]
     parser.estimator.fit(4 * trees)
     labeler: Any = nlp.add_pipe("structreg_sequence_labeler", config=model)

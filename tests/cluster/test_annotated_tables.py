@@ -179,7 +179,7 @@ def test_only_what_the_parts_write_has_a_column(folder: Path) -> None:
     nlp = spacy.load(folder, exclude=["parser", "ner", "textcat", "attribute_ruler"])
     names = ["word_starts", "word_ends", "sentence_starts", "tags", "constituents", "spans"]
     assert Annotator(nlp).schema.names == names
-    nlp.get_pipe("constituency").dependencies = "parser"  # type: ignore[attr-defined]
+    nlp.get_pipe("constituency").dependencies = "model"  # type: ignore[attr-defined]
     assert {"heads", "relations"} <= {*Annotator(nlp).schema.names}
     assert Annotator(spacy.blank("zh")).schema.names == ["word_starts", "word_ends"]
 

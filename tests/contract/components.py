@@ -174,7 +174,7 @@ TOKENIZERS = {
     "segmenter": TokenizerOf("Segmenter", "CharacterSegmenter", "structreg_tokenizer_trainer"),
     "segmenter of words": TokenizerOf("Segmenter", "WordSegmenter", "structreg_tokenizer_trainer"),
     "joint tagger": TokenizerOf("JointTagger", "CharacterJointTagger", "structreg_joint_trainer"),
-    "joint parser": TokenizerOf("JointParser", "WordJointParser", "structreg_joint_parser"),
+    "joint parser": TokenizerOf("JointParser", "WordJointParser", "structreg_joint_parser_trainer"),
 }
 
 

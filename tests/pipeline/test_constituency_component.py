@@ -294,7 +294,7 @@ def test_constituents_that_are_there_are_not_cut() -> None:
     assert [len(span) for span in doc.spans["constituents"] if span.label_ == "IP"][:1] == [9]
 
 
-@pytest.mark.parametrize("dependencies", ["parser", "ctb", "ptb"])
+@pytest.mark.parametrize("dependencies", ["model", "ctb", "ptb"])
 def test_dependencies(dependencies: str) -> None:
     nlp = trained(dependencies=dependencies, sentences="punctuation")
     pair = GOLD[0], GOLD[3]
@@ -310,7 +310,7 @@ def test_dependencies(dependencies: str) -> None:
 
 
 def test_white_space_hangs_on_the_token_before_it() -> None:
-    nlp = trained(dependencies="parser")
+    nlp = trained(dependencies="model")
     words = [" ", "我", "\n\n", "看", "书", "。", " "]
     doc = nlp(new_doc(nlp.vocab, words, tags=["_SP", "PN", "_SP", "VV", "NN", "PU", "_SP"]))
     assert [(token.head.i, token.dep_) for token in doc] == [
@@ -323,7 +323,7 @@ def test_white_space_hangs_on_the_token_before_it() -> None:
 
 
 def test_an_untrained_parser_writes_nothing() -> None:
-    nlp = untrained(dependencies="parser")
+    nlp = untrained(dependencies="model")
     nlp.initialize()
     doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
     assert not doc.spans
@@ -412,7 +412,7 @@ def test_settings_that_are_refused() -> None:
     for settings, message in (
         ({"attribute": "both"}, "the pipe 'c': attribute must be one of tag, pos.*, got 'both'"),
         ({"sentences": "none"}, "sentences must be one of .*, got 'none'"),
-        ({"dependencies": "ud"}, "dependencies must be one of parser, ctb, .*, got 'ud'"),
+        ({"dependencies": "ud"}, "dependencies must be one of model, ctb, .*, got 'ud'"),
     ):
         with pytest.raises(ValueError, match=message):
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]

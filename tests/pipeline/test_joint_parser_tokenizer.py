@@ -84,7 +84,7 @@ def blank(**settings: Any) -> Language:
 
 def made(passes: int = 4) -> Language:
     nlp = blank()
-    nlp.add_pipe("structreg_joint_parser")
+    nlp.add_pipe("structreg_joint_parser_trainer")
     docs = [parsed_doc(nlp.vocab, words) for words in TRAIN]
     examples = [Example(doc, doc) for doc in docs]
     nlp.initialize(lambda: examples)
