@@ -280,9 +280,9 @@ class State:
         clear(self.folder)
 
 
-def best_epochs(history: Sequence[EpochReport[Any]]) -> list[EpochReport[Any]]:
+def best_epochs(history: Sequence[EpochReport]) -> list[EpochReport]:
     """The best epoch of each model; the earliest of equal ones."""
-    best: dict[int, EpochReport[Any]] = {}
+    best: dict[int, EpochReport] = {}
     for report in history:
         before = best.get(report.model)
         if before is None or (report.primary or 0.0) > (before.primary or 0.0):

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import ExampleSchema, GoldT
 from spacy_structreg.models.protocols import Compiled
-from spacy_structreg.models.reports import EpochReport, ScoresT
+from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.stored_model import StoredModel
 
 if TYPE_CHECKING:
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FitOptions(Generic[ScoresT]):
+class FitOptions:
     """How `fit` trains, but for corpora; see there."""
 
     n_threads: int = 1
     progress: bool = False
-    on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None
+    on_epoch: Callable[[EpochReport], None] | None = None
     on_better: Callable[[Any], None] | None = None
     checkpoint: StrPath | None = None
 
 
-class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
+class BaseModel(StoredModel, Generic[GoldT]):
     """A model that is trained on gold sentences."""
 
     SPEC: ClassVar[type[ExampleSchema[Any]]]
@@ -43,7 +44,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
     PRIMARY: str
     """The name of the figure by which the best epoch is chosen, in `Scores.as_dict`."""
 
-    history: list[EpochReport[ScoresT]]
+    history: list[EpochReport]
     """Reports of the epochs of the last training."""
 
     # Settings that commands read and change.
@@ -101,9 +102,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         """
 
     @abstractmethod
-    def _fit(
-        self, gold: list[GoldT], dev: list[GoldT] | None, options: FitOptions[ScoresT]
-    ) -> None:
+    def _fit(self, gold: list[GoldT], dev: list[GoldT] | None, options: FitOptions) -> None:
         """Train on checked sentences; for `fit`."""
 
     @abstractmethod
@@ -120,13 +119,17 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         """Decoders of the weights as they are now. Raises ValueError if there are none."""
 
     @abstractmethod
+    def _search_anew(self) -> None:
+        """Let decoders search by the settings as they are now."""
+
+    @abstractmethod
     def _score(
         self,
         gold: list[GoldT],
         decoders: DecoderPool[Any],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> ScoresT:
+    ) -> Scores:
         """The scores of what decoders predict for checked gold sentences."""
 
     # What it gets --------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         *,
         n_threads: int = 1,
         progress: bool = False,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+        on_epoch: Callable[[EpochReport], None] | None = None,
         on_better: Callable[[Self], None] | None = None,
         checkpoint: StrPath | None = None,
     ) -> Self:
@@ -281,7 +284,7 @@ class BaseModel(StoredModel, Generic[GoldT, ScoresT]):
         *,
         vocabulary: AbstractSet[str] | None = None,
         n_threads: int = 1,
-    ) -> ScoresT:
+    ) -> Scores:
         """Score what is predicted for gold sentences.
 
         vocabulary: the words of the training corpus, for the figures on words out of it.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 from spacy_structreg.learn.setting_fields import check_float
-from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.base_model import BaseModel
 
 # Powers of 2 are tried from and to these exponents, then so many times what lies halfway.
 _LEAST: Final = -10
@@ -15,9 +14,10 @@ _MOST: Final = 20
 _REFINEMENTS: Final = 3
 
 
-class AdaptiveBeam:
+class AdaptiveBeam(BaseModel[Any]):
     """The part of a model with the setting `beam_margin` that changes and tunes it."""
 
+    beam_margin: float | None
     # Since it was loaded.
     _has_other_margin = False
 
@@ -26,9 +26,8 @@ class AdaptiveBeam:
 
         Raises ValueError for a margin below 0.
         """
-        model: Any = self
-        with model._lock:
-            model.beam_margin = margin
+        with self._lock:
+            self.beam_margin = margin
             self._has_other_margin = True
             self._search_anew()
 
@@ -42,38 +41,25 @@ class AdaptiveBeam:
         Returns None, and sets no margin, if all that are tried cost more. Raises ValueError if the
         model is not trained.
         """
-        model: Any = self
         check_float("max_loss", max_loss, 0.0)
-        held_out = model.SPEC.check_corpus(dev, "development")
+        held_out = self.SPEC.check_corpus(dev, "development")
 
         def figure(margin: float | None) -> float:
             self.set_beam_margin(margin)
-            scores = model._score(held_out, model._decoders(), None, n_threads)
-            found: float = scores.as_dict()[model.PRIMARY] or 0.0
-            return found
+            scores = self._score(held_out, self._decoders(), None, n_threads)
+            return scores.as_dict()[self.PRIMARY] or 0.0
 
-        with model._lock:
-            margin = model.settings.beam_margin
+        with self._lock:
+            margin = self.beam_margin
             try:
                 margin = _least_margin(figure, max_loss)
             finally:
                 self.set_beam_margin(margin)
         return margin
 
-    def _search_anew(self) -> None:
-        """Predict by the settings as they are now."""
-        model: Any = self
-        if model._spec is None:
-            return
-        spec: Any = replace(model._spec, settings=model.settings)
-        model._spec = spec
-        if model._trained is not None:
-            model._trained = DecoderPool(model._trained.tables, spec.new_decoder)
-
     @property
     def _is_as_loaded(self) -> bool:
-        inherited: Any = super()
-        return not self._has_other_margin and bool(inherited._is_as_loaded)
+        return not self._has_other_margin and super()._is_as_loaded
 
 
 def _least_margin(figure: Callable[[float | None], float], max_loss: float) -> float | None:

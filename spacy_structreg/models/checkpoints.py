@@ -46,7 +46,7 @@ class Run:
     best: list[TrainedRows] | None = None
     ended: bool = False
     state: model_file.Arrays | None = None
-    reports: list[EpochReport[Any]] = field(default_factory=list)
+    reports: list[EpochReport] = field(default_factory=list)
 
 
 class Checkpoint:
@@ -196,11 +196,11 @@ class Checkpoint:
             )
 
 
-def _flat(report: EpochReport[Any]) -> dict[str, Any]:
+def _flat(report: EpochReport) -> dict[str, Any]:
     return {each.name: getattr(report, each.name) for each in fields(report)}
 
 
-def _report(stored: Any) -> EpochReport[Any]:
+def _report(stored: Any) -> EpochReport:
     """The report of an epoch, from a file. Raises ValueError if it is none."""
     names = {each.name for each in fields(EpochReport)}
     if not isinstance(stored, dict) or set(stored) != names:

@@ -102,7 +102,7 @@ class TextClassifierSpec(LabelChainSpec[ClassifiedWords]):
         return [sentence[0]], [sentence[1]]
 
 
-class TextClassifier(ChainEstimator[ClassifiedWords, Scores]):
+class TextClassifier(ChainEstimator[ClassifiedWords]):
     """Finds the category of a text: multinomial logistic regression on its words and n-grams.
 
     It is a chain of a single label, so that the weights are learned, and features noised, as those

@@ -373,7 +373,6 @@ class ConstituencyParser(
     TreeParser[
         ConstituencySentence,
         ConstituentDecoder,
-        Scores,
         GivenConstituents,
         ConstituentQuery,
         ConstituencySentence,

@@ -438,7 +438,7 @@ def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
     return example.labels if labeled else (UNLABELED,) * len(example.words)
 
 
-class DependencyParser(TreeParser[Sentence, ParseDecoder, Scores, GivenArcs, Query, Parse]):
+class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Parse]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     Tables of templates are those of `features.dependencies`. Without labels, all arcs get

@@ -7,19 +7,20 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any
 
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.checkpoints import Checkpoint, Run
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled
-from spacy_structreg.models.reports import EpochReport, Progress, ScoresT
+from spacy_structreg.models.reports import EpochReport, Progress
 from spacy_structreg.models.training_rng import TrainingRng
 
 
 @dataclass(frozen=True)
-class Epochs(Generic[ScoresT]):
+class Epochs:
     """A plan of training: for how many epochs, of how many models, and which epoch is kept.
 
     epochs, patience, n_models, seed: see `models.estimator.Estimator`.
@@ -31,7 +32,7 @@ class Epochs(Generic[ScoresT]):
     patience: int | None
     n_models: int
     seed: int
-    evaluate: Callable[[list[TrainedRows]], ScoresT] | None
+    evaluate: Callable[[list[TrainedRows]], Scores] | None
     primary: str
 
     def train(
@@ -42,10 +43,10 @@ class Epochs(Generic[ScoresT]):
         *,
         n_threads: int,
         progress: bool,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_epoch: Callable[[EpochReport], None] | None,
         on_better: Callable[[list[TrainedRows]], None] | None = None,
         checkpoint: Checkpoint | None = None,
-    ) -> tuple[list[list[TrainedRows]], list[EpochReport[ScoresT]]]:
+    ) -> tuple[list[list[TrainedRows]], list[EpochReport]]:
         """Train all models; returns the weights of the best epoch of each, and all reports.
 
         learner: untrained; if there are several models, each trains a copy.
@@ -109,7 +110,7 @@ class Epochs(Generic[ScoresT]):
         learner: Learner,
         examples: Sequence[Compiled],
         checkpoint: Checkpoint | None,
-    ) -> tuple[list[TrainedRows], list[EpochReport[ScoresT]]]:
+    ) -> tuple[list[TrainedRows], list[EpochReport]]:
         """Train the model of a number from 0; returns the weights of its best epoch, and reports.
 
         As `train` does it among the others. Raises ValueError as `Checkpoint.load`.
@@ -120,18 +121,18 @@ class Epochs(Generic[ScoresT]):
 
     def gather(
         self,
-        models: Iterable[tuple[list[TrainedRows], list[EpochReport[ScoresT]]]],
+        models: Iterable[tuple[list[TrainedRows], list[EpochReport]]],
         *,
         progress: bool,
-        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_epoch: Callable[[EpochReport], None] | None,
         on_better: Callable[[list[TrainedRows]], None] | None,
-    ) -> tuple[list[list[TrainedRows]], list[EpochReport[ScoresT]]]:
+    ) -> tuple[list[list[TrainedRows]], list[EpochReport]]:
         """The result of `train`, of models that other processes have trained, as they come.
 
         progress, on_epoch, on_better: as of `train`, but told of all epochs of a model at its end.
         """
         trained: list[list[TrainedRows]] = []
-        history: list[EpochReport[ScoresT]] = []
+        history: list[EpochReport] = []
         highest = -1.0
         with Progress(
             visible=progress, epochs=self.epochs, n_models=self.n_models, primary=self.primary

@@ -18,12 +18,13 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import BaseModel, FitOptions
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
-from spacy_structreg.models.reports import EpochReport, ScoresT
+from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.models.stored_model import (
     besides_tables,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _KEPT = "training"
 
 
-class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
+class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
     """A linear model that is trained on gold sentences, one spec of labels and features.
 
     A subclass names its settings (`SETTINGS`) and its spec (`SPEC`), and says how to predict and
@@ -97,7 +98,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         self.corpus_checksum: str | None = None
         # Of the corpus that labels were read from; empty where there was none.
         self.word_counts = WordCounts()
-        self.history: list[EpochReport[ScoresT]] = []
+        self.history: list[EpochReport] = []
         self._spec = spec
         self._trained: DecoderPool[DecoderT] | None = None
         self._trainer: Trainer | None = None
@@ -139,7 +140,7 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         self,
         gold: list[GoldT],
         dev: list[GoldT] | None,
-        options: FitOptions[ScoresT],
+        options: FitOptions,
         unlabeled: Sequence[Any] = (),
     ) -> None:
         """`fit`. unlabeled: what the spec can compile without labels (`compile_unlabeled`)."""
@@ -207,12 +208,12 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
 
     def _epochs(
         self, spec: ModelSpec[GoldT, DecoderT], held_out: list[GoldT] | None, n_threads: int
-    ) -> Epochs[ScoresT]:
+    ) -> Epochs:
         """The plan of `fit`. held_out: the development corpus, which n_threads threads decode."""
 
         from spacy_structreg.models.epochs import Epochs
 
-        def evaluate(tables: list[TrainedRows]) -> ScoresT:
+        def evaluate(tables: list[TrainedRows]) -> Scores:
             pool = DecoderPool(tables, spec.new_decoder)
             return self._score(held_out or [], pool, None, n_threads)
 
@@ -440,6 +441,14 @@ class Estimator(BaseModel[GoldT, ScoresT], Generic[GoldT, DecoderT, ScoresT]):
         self._outdated = False
         return self._trained
 
+    def _search_anew(self) -> None:
+        if self._spec is None:
+            return
+        spec: Any = replace(self._spec, settings=self.settings)  # type: ignore[type-var]
+        self._spec = spec
+        if self._trained is not None:
+            self._trained = DecoderPool(self._trained.tables, spec.new_decoder)
+
     # Frozen models -------------------------------------------------------------------------------
 
     def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
@@ -591,7 +600,7 @@ class _Parts(Generic[GoldT]):
     The spec travels as in a model file, so that no file that it was made from is read there.
     """
 
-    model: Estimator[GoldT, Any, Any]
+    model: Estimator[GoldT, Any]
     spec: ModelSpec[GoldT, Any]
     examples: Sequence[GoldT]
     unlabeled: Sequence[Any]
@@ -608,9 +617,7 @@ def _restored_parts(model: Any, spec: StoredSpec, *others: Any) -> _Parts[Any]:
     return _Parts(model, model.SPEC.of_file(model.settings, spec), *others)
 
 
-def _train_model(
-    parts: _Parts[Any], number: int
-) -> tuple[list[TrainedRows], list[EpochReport[Any]]]:
+def _train_model(parts: _Parts[Any], number: int) -> tuple[list[TrainedRows], list[EpochReport]]:
     """Train the model of a number, counted from 0, in whatever process."""
     model, spec, state = parts.model, parts.spec, parts.checkpoint
     if state is not None and not state.has_folder:

@@ -76,9 +76,6 @@ class Guided(
         if compile_edges(of_characters.parsed()):
             raise ValueError(EDGES)
 
-    def _search_anew(self) -> None:
-        self._pool = None
-
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoderT]:
         chain_tables = self._characters._decoders().tables
         chain: Any = self._characters._fitted_spec()

@@ -24,7 +24,6 @@ from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ChainSpec, Labels, StoredSpec
-from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
@@ -281,7 +280,7 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
         return convert(labels, "io", "bio") if self.scheme == "io" else labels
 
 
-class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
+class ChainEstimator(Estimator[GoldT, SequenceDecoder]):
     """An estimator of label chains.
 
     A subclass sets what features see and, if labels stand for spans, their scheme, and says what
@@ -384,7 +383,7 @@ class LabelerSettings(TrainingSettings):
     epochs: int = 15
 
 
-class Labeler(ChainEstimator[GoldT, Scores]):
+class Labeler(ChainEstimator[GoldT]):
     """Labels every item of a sequence, with spans of the scheme if there is one."""
 
     NOUN = "labeler"

@@ -37,8 +37,8 @@ WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 The scores of passive-aggressive models are several times smaller than those of perceptrons.
 """
 
-CharactersT = TypeVar("CharactersT", bound=TextEstimator[Any, Any, Any])
-WordsT = TypeVar("WordsT", bound=TextEstimator[Any, Any, Any])
+CharactersT = TypeVar("CharactersT", bound=TextEstimator[Any, Any])
+WordsT = TypeVar("WordsT", bound=TextEstimator[Any, Any])
 
 
 def weight_setting() -> Any:
@@ -175,7 +175,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
 
     # Training ------------------------------------------------------------------------------------
 
-    def _fit(self, gold: list[Any], dev: list[Any] | None, options: FitOptions[Any]) -> None:
+    def _fit(self, gold: list[Any], dev: list[Any] | None, options: FitOptions) -> None:
         # One after the other. `on_better` gets models whose weight is not tuned.
         def call_with_all(words: Any) -> None:
             assert options.on_better is not None
@@ -290,6 +290,9 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
         if self._pool is None or self._pool[0] != known:
             self._pool = known, self._new_pool(self.tuned_weight)
         return self._pool[1]
+
+    def _search_anew(self) -> None:
+        self._pool = None
 
     @abstractmethod
     def _new_pool(self, weight: float) -> DecoderPool[TextDecoderT]:

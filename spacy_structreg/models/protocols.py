@@ -1,4 +1,4 @@
-"""Protocols of the parts of an estimator: compiled examples, trainers, decoders, scores."""
+"""Protocols of the parts of an estimator: compiled examples, trainers, decoders."""
 
 from __future__ import annotations
 
@@ -57,11 +57,3 @@ class Decoder(Protocol):
 
 
 DecoderT = TypeVar("DecoderT", bound=Decoder)
-
-
-class Scores(Protocol):
-    """The figures of an evaluation."""
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The figures as fractions of 1, by the names that all reports use."""
-        ...

@@ -51,7 +51,6 @@ from spacy_structreg.models.gold import (
 )
 from spacy_structreg.models.knowledge import has_statistics, recounted
 from spacy_structreg.models.protocols import Decoder
-from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import (
     BEGINS,
@@ -149,7 +148,7 @@ class TextDecoder(Decoder, Protocol):
 TextDecoderT = TypeVar("TextDecoderT", bound=TextDecoder)
 
 
-class RawTextPredictor(BaseModel[Any, Any], Generic[TextDecoderT]):
+class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
     """Finds words in raw text.
 
     sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction, and
@@ -897,7 +896,7 @@ class JointPredictor(TaggedPredictor[TextDecoderT]):
         return score_joint(squeezed, predicted, vocabulary)
 
 
-class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[TextDecoderT]):
+class TextEstimator(Estimator[GoldT, TextDecoderT], RawTextPredictor[TextDecoderT]):
     """An estimator that finds words in raw text; it has the setting `sentences`."""
 
     SPEC: ClassVar[Any]
@@ -976,18 +975,14 @@ class TextEstimator(Estimator[GoldT, TextDecoderT, ScoresT], RawTextPredictor[Te
         return cast("GoldT", self.SPEC.with_words(example, masked))
 
 
-class BaseSegmenter(
-    SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT, Scores]
-):
+class BaseSegmenter(SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT]):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
     PRIMARY = "seg_f"
 
 
-class BaseJointTagger(
-    JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT, Scores]
-):
+class BaseJointTagger(JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT]):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"

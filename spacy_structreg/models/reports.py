@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.progress import progress_bar, shows_bars
-from spacy_structreg.models.protocols import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-ScoresT = TypeVar("ScoresT", bound=Scores)
-
 
 @dataclass(frozen=True)
-class EpochReport(Generic[ScoresT]):
+class EpochReport:
     """Report of one epoch of training.
 
     model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
@@ -33,7 +31,7 @@ class EpochReport(Generic[ScoresT]):
     wrong_examples: int
     wrong_labels: int
     seconds: float
-    dev: ScoresT | None
+    dev: Scores | StoredScores | None
     primary: float | None = None
 
 
@@ -81,7 +79,7 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         self._bar.close()
 
-    def show(self, report: EpochReport[Any]) -> None:
+    def show(self, report: EpochReport) -> None:
         """Show that an epoch has ended."""
         if self._lines:
             print(self._line(report), file=sys.stderr, flush=True)
@@ -89,7 +87,7 @@ class Progress:
             self._bar.set_postfix({f"dev_{self._primary}": f"{100 * report.primary:.2f}"})
         self._bar.update()
 
-    def _line(self, report: EpochReport[Any]) -> str:
+    def _line(self, report: EpochReport) -> str:
         parts = [f"epoch {report.epoch} of {self._epochs}: {report.wrong_labels:,} corrected"]
         if self._n_models > 1:
             parts[0] = f"model {report.model} of {self._n_models}, {parts[0]}"

@@ -382,7 +382,7 @@ def _dictionary_of(
     return TagSets.from_mapping(len(number) or 1, kept)
 
 
-class Tagger(Estimator[TaggedGold, TagDecoder, Scores]):
+class Tagger(Estimator[TaggedGold, TagDecoder]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the

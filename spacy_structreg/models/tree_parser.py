@@ -20,7 +20,6 @@ from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.gold import GoldT, Words, check_names
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import DecoderT
-from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import (
     BeamSettings,
     CompleteTemplates,
@@ -156,8 +155,8 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
 
 class TreeParser(
     AdaptiveBeam,
-    Estimator[GoldT, DecoderT, ScoresT],
-    Generic[GoldT, DecoderT, ScoresT, GivenT, QueryT, TreeT],
+    Estimator[GoldT, DecoderT],
+    Generic[GoldT, DecoderT, GivenT, QueryT, TreeT],
 ):
     """Builds a tree over tagged words by beam search over the states of a transition system.
 

@@ -70,7 +70,7 @@ class Oracle:
     lists.
     """
 
-    def __init__(self, model: ChainEstimator[Any, Any], given: Any) -> None:
+    def __init__(self, model: ChainEstimator[Any], given: Any) -> None:
         spec: Any = model._fitted_spec()
         items = model._items(given)
         symbols, lists = spec.extract(items)

@@ -79,7 +79,7 @@ def interrupt(model: Any, corpus: Any, folder: Path, n_epochs: int, dev: bool) -
     """Train until n_epochs epochs have ended, of all models; returns how many ended."""
     ended = 0
 
-    def count(report: EpochReport[Any]) -> None:
+    def count(report: EpochReport) -> None:
         nonlocal ended
         ended += 1
         if ended >= n_epochs:
@@ -142,7 +142,7 @@ def test_a_minimizer_that_was_stopped_has_not_ended(
     its_threading = SimpleNamespace(Event=lambda: asked, Lock=threading.Lock)
     monkeypatch.setattr("spacy_structreg.models.epochs.threading", its_threading)
 
-    def stop(report: EpochReport[Any]) -> None:
+    def stop(report: EpochReport) -> None:
         if report.epoch == 3:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             assert asked.wait(60)
@@ -178,7 +178,7 @@ def test_states_are_not_written_all_the_time(
     monkeypatch.setattr("spacy_structreg.models.checkpoints.time.monotonic", lambda: now[0])
     monkeypatch.setattr("spacy_structreg.models.checkpoints.write_model", write)
 
-    def pass_time(report: EpochReport[Any]) -> None:
+    def pass_time(report: EpochReport) -> None:
         now[0] += 3.0
 
     CharacterSegmenter(epochs=12).fit(WORDS[0], checkpoint=tmp_path, on_epoch=pass_time)

@@ -120,7 +120,7 @@ def test_averages_are_the_same_to_the_byte(name: str, backend: Backend) -> None:
     assert untimed(found.history) == untimed(expected.history)
 
 
-def untimed(history: list[EpochReport[Any]]) -> list[tuple[Any, ...]]:
+def untimed(history: list[EpochReport]) -> list[tuple[Any, ...]]:
     return [
         (each.model, each.epoch, each.wrong_examples, each.wrong_labels, each.dev, each.primary)
         for each in history
@@ -162,7 +162,7 @@ def test_files_of_settings_are_read_here_alone(tmp_path: Path, backend: Backend)
 
 
 def test_epochs_and_better_models_are_told_of(backend: Backend) -> None:
-    told: list[EpochReport[Any]] = []
+    told: list[EpochReport] = []
     better: list[Any] = []
     with backend():
         model = fitted("chain", on_epoch=told.append, on_better=better.append)
@@ -177,7 +177,7 @@ def test_what_fails_in_another_process_is_raised_here(backend: Backend) -> None:
     class Enough(Exception):  # noqa: N818
         pass
 
-    def stop(report: EpochReport[Any]) -> None:
+    def stop(report: EpochReport) -> None:
         raise Enough
 
     with backend():

@@ -153,7 +153,7 @@ class ToySettings(PerceptronSettings):
     epochs: int = 3
 
 
-class ToyTagger(Estimator[TaggedWords, ToyDecoder, Scores]):
+class ToyTagger(Estimator[TaggedWords, ToyDecoder]):
     """Tags words."""
 
     KIND = "toy_tagger"

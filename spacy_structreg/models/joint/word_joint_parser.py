@@ -397,7 +397,7 @@ def _is_whole(example: Sentence, *, many_roots: bool) -> bool:
 class WordJointParser(
     AdaptiveBeam,
     ParsingPredictor,
-    TextEstimator[Sentence, WordTreeDecoder, Scores],
+    TextEstimator[Sentence, WordTreeDecoder],
 ):
     """Finds words, their tags and trees over them in one search (Hatori et al. 2012).
 

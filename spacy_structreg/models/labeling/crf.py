@@ -332,6 +332,6 @@ def _pairs(
     return pairs
 
 
-def _print(report: EpochReport[Any]) -> None:
+def _print(report: EpochReport) -> None:
     dev = "" if report.primary is None else f", dev {100 * report.primary:.2f}"
     print(f"iteration {report.epoch}: {report.seconds:.2f} s{dev}")
