@@ -33,7 +33,7 @@ endef
 
 .DELETE_ON_ERROR:
 .PHONY: help run page quickstart pipeline wheels test test-fast test-thorough test-lowest fingerprints stubs \
-	check build docs docs-serve pictures screenshots notebooks clean distclean
+	check check-style check-types check-cython build docs docs-serve pictures screenshots notebooks clean distclean
 
 help:
 	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some eight minutes"
@@ -113,10 +113,17 @@ fingerprints: build
 stubs: $(VENV)/.develop
 	$(PY) tests/stubs.py
 
-# cython-lint looks for pycodestyle on the path.
+# Side by side, as each takes one core; cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop
+	@$(MAKE) --no-print-directory --jobs 3 check-style check-types check-cython
+
+check-style:
 	$(PY) -m ruff check .
+
+check-types:
 	$(PY) -m mypy
+
+check-cython:
 	PATH="$(VENV)/bin:$$PATH" cython-lint spacy_structreg
 
 # Links, anchors and pages that are missing are errors. The variable silences an advertisement.
