@@ -24,7 +24,7 @@ from spacy_structreg.tasks.constituents import (
     CONSTITUENT_EVENTS,
     ConstituentTransitions,
 )
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 SHIFT, TERMINATE, IDLE, FIRST_PHRASE = range(4)
 # In the order of the actions, each for all labels.
@@ -370,7 +370,7 @@ class ConstituencySystem:
     def new(self, templates: Sequence[StateTemplate], n_labels: int) -> ConstituentTransitions:
         atoms = [atom for template in templates for atom in template.atoms]
         return ConstituentTransitions(
-            WordAtoms(),
+            WordFields(),
             label_names(n_labels),
             atoms,
             max_unaries=self.max_unaries,

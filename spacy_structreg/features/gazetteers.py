@@ -7,7 +7,7 @@ from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
-from spacy_structreg.features.word_atoms import lower_case
+from spacy_structreg.features.word_fields import lower_case
 
 MAX_PHRASE: Final = 64
 """Most tokens of a phrase."""

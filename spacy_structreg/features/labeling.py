@@ -49,8 +49,8 @@ edge:
 POS_RICH: Final = """
 label: w-2 | w-1 | w0 | w+1 | w+2 | w-1 w0 | w0 w+1 | w-1 w+1
 label: lower(w0) | shape(w0) | caps(w0) | digits(w0)
-label: prefix1(w0) | prefix2(w0) | prefix3(w0) | prefix4(w0) | prefix5(w0)
-label: suffix1(w0) | suffix2(w0) | suffix3(w0) | suffix4(w0) | suffix5(w0)
+label: start(w0) | prefix2(w0) | prefix3(w0) | prefix4(w0) | prefix5(w0)
+label: end(w0) | suffix2(w0) | suffix3(w0) | suffix4(w0) | suffix5(w0)
 label: suffix2(w-1) | suffix3(w-1) | suffix2(w+1) | suffix3(w+1)
 edge:
 """
@@ -69,7 +69,7 @@ two characters away, and the skip bigram and kinds of characters of Ng & Low 200
 
 BIO: Final = """
 label: w-2 | w-1 | w0 | w+1 | w+2 | w-1 w0 | w0 w+1 | lower(w0) | digits(w0)
-label: classes(w-1) | classes(w0) | classes(w+1) | classes(w-1) classes(w0) classes(w+1)
+label: parts(w-1) | parts(w0) | parts(w+1) | parts(w-1) parts(w0) parts(w+1)
 label: kinds(w0) | shape(w0) | caps(w-1) caps(w0) caps(w+1) | len(w0)
 label: prefix2(w0) | prefix3(w0) | prefix4(w0) | prefix5(w0)
 label: suffix2(w0) | suffix3(w0) | suffix4(w0) | suffix5(w0) | suffix3(w-1) | suffix3(w+1)
@@ -95,7 +95,7 @@ _TABLES: Final = {
     "pos": (POS, "edge: w0"),
     "pos-rich": (POS_RICH, "edge: w0 | suffix3(w0) | shape(w0)"),
     "characters": (CHARACTERS, "edge: w-1 | w0 | w-1 w0 | w0 w+1"),
-    "bio": (BIO, "edge: w-1 | w0 | classes(w-1) classes(w0) | suffix3(w0)"),
+    "bio": (BIO, "edge: w-1 | w0 | parts(w-1) parts(w0) | suffix3(w0)"),
 }
 
 LABELING_TABLES: Final = {

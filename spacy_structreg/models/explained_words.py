@@ -3,125 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from spacy_structreg.features.character_classes import ALPHABETS, TABLE_SIZE
-from spacy_structreg.features.knowledge import BEYOND, CORPUS, GUIDE, WORD_CLASSES, WORD_LIST
-from spacy_structreg.features.word_shapes import UPPER_CASE, lower_case_table, shape_table
+from spacy_structreg.features.knowledge import BEYOND, CORPUS
+from spacy_structreg.features.word_fields import WORD_FIELDS
 from spacy_structreg.models.explained_states import ExplainedStates, StateNames
 from spacy_structreg.models.explanation import Explanation, named, shown
 from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
-from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
-from spacy_structreg.tasks.tagged_words import TaggedWordTransitions
-from spacy_structreg.tasks.tagging import WORD_FIELDS, TagDecoder, WordAtoms
+from spacy_structreg.tasks.tagged_words import TaggedWordTransitions, hash_of_tag
+from spacy_structreg.tasks.tagging import TagDecoder
+from spacy_structreg.tasks.word_fields import WordFields
 
-_OF_WORD: Final = re.compile(r"(?:(\w+)\()?w([+-]?\d)\)?")
-_OF_NODE: Final = re.compile(r"(\w+)\(([^,()]+)\)|(.+)([wt])")
-_MAX_LENGTH: Final = 15
+_OF_WORD: Final = re.compile(r"(?:(\w+)\()?w[+-]?\d\)?")
+_OF_NODE: Final = re.compile(r"(\w+)\([^,()]+\)|.+([wt])")
 # Smaller values stand for what is not there.
 _FIRST_NUMBER: Final = 3
 _SEPARATORS: Final = (",", ".", "、", ";")
 _BRACKETS: Final = ("to come", "on the stack", "in a phrase")
 
 
-class _Words:
-    """The fields of words, as people read them. tags: the names of the tags of the model."""
+class _FieldTexts:
+    """The fields of the words of a sentence as text, by their numbers.
 
-    def __init__(self, atoms: WordAtoms, tags: Sequence[str] = ()) -> None:
-        self._atoms = atoms
+    tags: the names of the tags of the model.
+    """
+
+    def __init__(self, fields: WordFields, words: Iterable[str], tags: Sequence[str] = ()) -> None:
+        self._fields = fields
         self._tags = tags
-        self._readers: dict[str, Callable[[str, str, int], str]] = {
-            "w": lambda name, word, value: shown(self.seen(word)),
-            "one": lambda name, word, value: shown(self.seen(word)),
-            "lower": lambda name, word, value: shown(self._lower(word)),
-            "start": lambda name, word, value: shown(self._lower(word)[:1]),
-            "end": lambda name, word, value: shown(self._lower(word)[-1:]),
-            "prefix": self._prefix,
-            "suffix": self._suffix,
-            "len": lambda name, word, value: str(min(len(self.seen(word)), _MAX_LENGTH)),
-            "kinds": self._kinds,
-            "shape": self._kinds,
-            "pattern": self._pattern,
-            "class": self._class,
-            "tags": self._tags_of,
-            "catstart": lambda name, word, value: self.category(self.seen(word)[:1]),
-            "catend": lambda name, word, value: self.category(self.seen(word)[-1:]),
-            "listed": self._listed,
-        }
+        self._words: dict[tuple[str, int], str] = {}
+        for word in words:
+            for each in fields.values(word).items():
+                self._words.setdefault(each, word)
 
-    def seen(self, word: str) -> str:
-        """A word as the model sees it."""
-        return "".join(map(chr, self._atoms.codes_of(word)))
-
-    def field(self, name: str, word: str, value: int) -> str:
-        """The value of a field of a word, of which some are found by their numbers alone."""
-        read = self._readers.get(name.rstrip("0123456789"))
-        return str(value) if read is None else read(name, word, value)
-
-    def _lower(self, word: str) -> str:
-        table = lower_case_table()
-        return "".join(chr(_in_table(table, ord(each))) for each in self.seen(word))
-
-    def _prefix(self, name: str, word: str, value: int) -> str:
-        return shown(self._lower(word)[: int(name[len("prefix") :] or 1)])
-
-    def _suffix(self, name: str, word: str, value: int) -> str:
-        return shown(self._lower(word)[-int(name[len("suffix") :] or 1) :])
-
-    def _kinds(self, name: str, word: str, value: int) -> str:
-        kinds = [_kind(each) for each in self.seen(word)]
-        if name == "shape":
-            kinds = [kind for kind, _ in groupby(kinds)]
-        return "+".join(kinds)
-
-    def _pattern(self, name: str, word: str, value: int) -> str:
-        seen = self.seen(word)
-        return "".join(chr(ord("A") + seen.index(each)) for each in seen[:_MAX_LENGTH])
-
-    def _class(self, name: str, word: str, value: int) -> str:
-        classes = self._atoms.word_classes
-        if classes is None:
-            return str(value)
-        number = classes.number(self._atoms.key_of(word))
-        return classes.text_of(number, CLASS_FIELDS.index(name)) or "-"
-
-    def _tags_of(self, name: str, word: str, value: int) -> str:
-        classes = self._atoms.classes
-        return self._set(None if classes is None else classes.get(self._atoms.key_of(word)))
-
-    def _listed(self, name: str, word: str, value: int) -> str:
-        known = self._atoms.known
-        if known is None or value <= _FIRST_NUMBER:
-            return "-"
-        return named(known.tag_sets, value - _FIRST_NUMBER - 1)
-
-    def category(self, character: str) -> str:
-        """The tags of the words with a character that is seen."""
-        categories = self._atoms.categories
-        if categories is None or not character:
-            return "-"
-        return self._set(categories.get(ord(character)))
-
-    def _set(self, tags: list[int] | None) -> str:
-        return "/".join(named(self._tags, tag) for tag in tags or ()) or "-"
+    def text(self, field: str, value: int) -> str:
+        word = self._words.get((field, value))
+        if word is None:
+            return BEYOND
+        text = self._fields.text(field, word, self._tags)
+        return "-" if text is None else shown(text)
 
 
-def _in_table(table: Any, code: int) -> int:
-    return int(table[code]) if code < TABLE_SIZE else code
-
-
-def _kind(character: str) -> str:
-    number = int(shape_table()[min(ord(character), TABLE_SIZE - 1)])
-    return "upper" if number == UPPER_CASE else ALPHABETS["extended"][number - 1]
-
-
-def _source_of(field: str) -> str:
-    if field in CLASS_FIELDS:
-        return WORD_CLASSES
-    return {"listed": WORD_LIST, "guide": GUIDE}.get(field, CORPUS)
+def _source_of(pattern: re.Pattern[str], name: str) -> str:
+    parts = pattern.fullmatch(name)
+    field = WORD_FIELDS.get(parts[1]) if parts is not None and parts[1] else None
+    return CORPUS if field is None else field.source
 
 
 # Tagging -----------------------------------------------------------------------------------------
@@ -133,33 +61,32 @@ def explained_tags(decoder: TagDecoder, words: list[str]) -> Explanation:
     pairs = [(word, tag) for word, tag in zip(words, tags, strict=True) if tag]
     analysis = " ".join(f"{word}/{tag}" for word, tag in pairs)
     visible = [word for word, _ in pairs]
-    texts = _Words(decoder.system.words, decoder.tags)
+    system = decoder.system
+    texts = _FieldTexts(system.words, visible, decoder.tags)
+    characters = _FieldTexts(system.words, {*"".join(visible)}, decoder.tags)
     number_of = {tag: number for number, tag in enumerate(decoder.tags)}
-    guide = decoder.system.guide
+    guide_tags = () if system.guide is None else system.guide.tags
 
     def value(number: int, name: str, rank: int, found: int) -> str:
         if name in ("t-1", "t-2"):
             return named(decoder.tags, found - 2) if found > 1 else BEYOND
         parts = _OF_WORD.fullmatch(name)
         assert parts is not None
-        field, at = parts[1] or "w", number + int(parts[2])
-        if not 0 <= at < len(visible):
-            return BEYOND
+        field = parts[1] or "w"
         if field == "cats":
-            return texts.category(texts.seen(visible[at])[rank])
-        if field == "guide" and guide is not None:
-            return named(guide.tags, found - _FIRST_NUMBER)
-        is_character = field in ("chars", "inner", "repeated")
-        return shown(chr(found - 1)) if is_character else texts.field(field, visible[at], found)
-
-    def source(number: int, name: str, found: int) -> str:
-        parts = _OF_WORD.fullmatch(name)
-        return CORPUS if parts is None else _source_of(parts[1] or "w")
+            return characters.text("catstart", found)
+        if field in ("chars", "inner", "repeated"):
+            return shown(chr(found - 1))
+        if field == "guide":
+            return named(guide_tags, found - _FIRST_NUMBER) if found >= _FIRST_NUMBER else BEYOND
+        return texts.text(field, found)
 
     names = StateNames(
-        value, source, lambda number: visible[number], lambda _, action: decoder.tags[action]
+        value,
+        lambda number, name, found: _source_of(_OF_WORD, name),
+        lambda number: visible[number],
+        lambda _, action: decoder.tags[action],
     )
-    system = decoder.system
     system.load_words(visible)
     visited = visited_states(system, [number_of[tag] for _, tag in pairs])
     decisions = ExplainedStates(decoder.agenda.scorer, visited, names).decisions()
@@ -209,8 +136,8 @@ class _NodeValues:
         tags: list[str],
         decoder: Any,
     ) -> None:
-        self._words = words
-        self._texts = _Words(system.words)
+        self._texts = _FieldTexts(system.words, words)
+        self._tags = {hash_of_tag(tag): tag for tag in tags}
         self._labels: Sequence[str] = (
             decoder.labels if isinstance(decoder, ParseDecoder) else system.labels  # type: ignore[attr-defined]
         )
@@ -218,37 +145,27 @@ class _NodeValues:
             re.compile(r"^between"): lambda value: self._tags.get(value, BEYOND),
             re.compile(r"^(dist|size)"): str,
             # Of a node, lengths are counted up to 4 only.
-            re.compile(r"^len"): lambda value: str(value - 2) if value > 2 else BEYOND,
+            re.compile(r"^len"): lambda value: self._texts.text("len4", value),
             re.compile(r"^separators|v[lr]$"): lambda value: str(value - 1),
             re.compile(r"^separator$"): lambda value: named(_SEPARATORS, value - 1),
             re.compile(r"^bracket$"): lambda value: named(_BRACKETS, value - 1),
             re.compile(r"label$"): lambda value: named(self._labels, value - 1),
             re.compile(r"s[lr]$"): self._set,
         }
-        fields = system.fields().tolist()
-        # The first word with each value of a field, and the tag of each number.
-        self._with: dict[tuple[int, int], str] = {}
-        self._tags: dict[int, str] = {}
-        for word, tag, row in zip(words, tags, fields, strict=True):
-            self._tags[row[-1]] = tag
-            for number, value in enumerate(row):
-                self._with.setdefault((number, value), word)
 
     def value(self, name: str, value: int) -> str:
         """The value of an atom."""
-        parts = _OF_NODE.fullmatch(name)
         number_of = next((read for end, read in self._numbers.items() if end.search(name)), None)
         if number_of is not None:
             return number_of(value)
+        parts = _OF_NODE.fullmatch(name)
         if parts is None:
             # The label of a phrase, or the tag of a word.
             label = named(self._labels, value - _FIRST_NUMBER)
             return self._tags.get(value) or (label if value >= _FIRST_NUMBER else BEYOND)
-        if parts[4] == "t":
+        if parts[2] == "t":
             return self._tags.get(value, BEYOND)
-        field = parts[1] or "w"
-        word = self._with.get((WORD_FIELDS.index(field), value))
-        return BEYOND if word is None else self._texts.field(field, word, value)
+        return self._texts.text(parts[1] or "w", value)
 
     def _set(self, value: int) -> str:
         """The set of labels whose bits are those of the number before a value."""
@@ -258,8 +175,7 @@ class _NodeValues:
         return f"{{{','.join(found)}}}"
 
     def source(self, name: str) -> str:
-        parts = _OF_NODE.fullmatch(name)
-        return CORPUS if parts is None else _source_of(parts[1] or "w")
+        return _source_of(_OF_NODE, name)
 
     def place(self, atoms: dict[str, list[int]], number: int) -> str:
         """A state by its topmost words and the next one, as far as templates read them."""

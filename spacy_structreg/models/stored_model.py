@@ -39,9 +39,11 @@ class StoredModel(ABC):
     KIND: the name of its class of models, which headers of files have as "task". NOUN: what errors
     call the model. SETTINGS: the class of its settings, which its constructor takes as keywords,
     and which are attributes of the model: as they were given, with what stood for None.
+    FEATURES: raised when the same templates give other features, so that older models are refused.
     """
 
     KIND: ClassVar[str]
+    FEATURES: ClassVar[int] = 1
     NOUN: ClassVar[str] = "model"
     SETTINGS: ClassVar[type[Settings]]
 
@@ -243,6 +245,7 @@ class StoredModel(ABC):
                 "version": __version__,
                 "state": state,
                 "task": self.KIND,
+                **({"features": self.FEATURES} if self.FEATURES > 1 else {}),
                 **entries,
             }
         return header, arrays
@@ -253,6 +256,11 @@ class StoredModel(ABC):
         try:
             if field(header, "task", str) != cls.KIND:
                 raise ValueError(f"it is a model of the kind {header['task']!r}, not {cls.KIND!r}")
+            if (version := header.get("features", 1)) != cls.FEATURES:
+                raise ValueError(
+                    f"its features are of version {version!r:.20}, those of this package of "
+                    f"version {cls.FEATURES}; train it again"
+                )
             settings = field(header, "settings", dict)
             model = cls.of(cls.SETTINGS.from_dict(settings))
             for key, value in model.settings.as_dict().items():

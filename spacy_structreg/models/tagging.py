@@ -68,9 +68,9 @@ from spacy_structreg.tasks.tagging import (
     TAGGING_ATOMS,
     TAGGING_EVENTS,
     TagDecoder,
-    TagSets,
     TagTransitions,
 )
+from spacy_structreg.tasks.word_fields import TagSets
 from spacy_structreg.training.agenda import AgendaTrainer
 
 DEFAULT_LEARNING: Final = Learning(mini_sample=5.0, dropout=0.1)

@@ -15,7 +15,7 @@ from spacy_structreg.models.settings import LexiconSettings, ViewSettings, WordS
 from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.word_classes import WordClasses
-from spacy_structreg.tasks.tagging import TagSets, WordAtoms
+from spacy_structreg.tasks.word_fields import TagSets, WordFields
 
 _CLASSES = "word_classes"
 _LISTS = "lexicon"
@@ -27,7 +27,7 @@ def further_tables(settings: WordSettings) -> tuple[str, ...]:
     return (*classes, "lexicon") if _has_lists(settings) else classes
 
 
-def contents_of_words(words: WordAtoms) -> tuple[dict[str, Any], Arrays]:
+def contents_of_words(words: WordFields) -> tuple[dict[str, Any], Arrays]:
     """The part of `ModelSpec.contents` that `WordKnowledge.stored` takes back."""
     return WordKnowledge(words.half_width, words.script, words.word_classes, words.known).contents()
 
@@ -73,7 +73,7 @@ class WordKnowledge:
 
         half_width = _half_width(settings)
         script = read_script(settings.script)
-        atoms = WordAtoms(half_width, script=script)
+        atoms = WordFields(half_width, script=script)
         known = None
         if isinstance(settings, LexiconSettings) and settings.lexicon:
             known = known_words(settings, lambda text: "".join(map(chr, atoms.codes_of(text))))
@@ -118,8 +118,10 @@ class WordKnowledge:
             arrays = {**arrays, **nested(_CLASSES, self.word_classes.arrays)}
         return entries, arrays
 
-    def atoms(self, categories: TagSets | None = None, classes: TagSets | None = None) -> WordAtoms:
-        """The fields of words. categories, classes: as `WordAtoms` has them."""
-        return WordAtoms(
+    def atoms(
+        self, categories: TagSets | None = None, classes: TagSets | None = None
+    ) -> WordFields:
+        """The fields of words. categories, classes: as `WordFields` has them."""
+        return WordFields(
             self.half_width, categories, classes, self.script, self.word_classes, self.known
         )

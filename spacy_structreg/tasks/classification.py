@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.features.knowledge import CORPUS
 from spacy_structreg.features.template_compiler import Shape
-from spacy_structreg.features.word_atoms import lower_case
+from spacy_structreg.features.word_fields import lower_case
 from spacy_structreg.tasks.feature_dictionaries import feature_list
 from spacy_structreg.tasks.tokens import LABEL, FeatureList
 

@@ -7,7 +7,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.tagged_words import TaggedWordTransitions, TreeDecoder
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 GivenConstituent: TypeAlias = tuple[int, int, str | None]
 CONSTITUENT_ATOMS: tuple[str, ...]
@@ -20,7 +20,7 @@ class ConstituentTransitions(
 ):
     def __init__(
         self,
-        words: WordAtoms,
+        words: WordFields,
         labels: Iterable[str],
         atoms: Iterable[str],
         max_unaries: int = 3,

@@ -36,7 +36,7 @@ from spacy_structreg.tasks.tagged_words cimport (
     number_of,
     row_of,
 )
-from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
+from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
 import numpy as np
 
@@ -234,7 +234,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     Raises ValueError for atoms and labels that do not exist, and numbers that cannot be.
     """
 
-    def __init__(self, WordAtoms words not None, labels, atoms, int max_unaries=3, heads=None):
+    def __init__(self, WordFields words not None, labels, atoms, int max_unaries=3, heads=None):
         self.labels = tuple(labels)
         self._n_labels = len(self.labels)
         self._number = {label: i for i, label in enumerate(self.labels)}

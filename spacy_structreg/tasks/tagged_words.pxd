@@ -4,7 +4,7 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
+from spacy_structreg.tasks.word_fields cimport N_FIELDS, WordFields
 
 cdef enum:
     MAX_NODES = 64
@@ -31,7 +31,7 @@ cdef inline uint64_t number_of(int value) noexcept nogil:
 
 
 cdef class TaggedWordTransitions(TransitionSystem):
-    cdef readonly WordAtoms words
+    cdef readonly WordFields words
     cdef int* _sources         # of each atom: its node; MAX_NODES and more for numbers
     cdef int* _fields_read     # of each atom: the field of its node
     cdef uint64_t _wanted_fields
@@ -63,7 +63,7 @@ cdef class TaggedWordBuffer(BufferOwner):
     cdef uint64_t* tags
     cdef dict _hashes
 
-    cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1
+    cdef Py_ssize_t fill(self, WordFields words, list sentences) except -1
     cdef uint64_t _hash(self, str tag) except? 0
 
 

@@ -1,13 +1,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
+NODE_FIELDS: Mapping[str, int]
 GivenT = TypeVar("GivenT")
 TreeT = TypeVar("TreeT")
 SystemT = TypeVar("SystemT", bound=TaggedWordTransitions[Any, Any])
@@ -16,12 +14,11 @@ def atoms_of_nodes(nodes: Iterable[str]) -> Mapping[str, tuple[str, int]]: ...
 
 class TaggedWordTransitions(TransitionSystem, Generic[GivenT, TreeT]):
     @property
-    def words(self) -> WordAtoms: ...
+    def words(self) -> WordFields: ...
     def load_words(
         self, words: Sequence[str], tags: Sequence[str], given: GivenT | None = None
     ) -> None: ...
     def tree(self, actions: Iterable[int]) -> TreeT: ...
-    def fields(self) -> NDArray[np.uint64]: ...
 
 def hash_of_tag(tag: str) -> int: ...
 

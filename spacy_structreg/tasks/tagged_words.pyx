@@ -4,9 +4,8 @@ States of such a system refer to words as *nodes*, such as the top of a stack. O
 (`S0` for any)
 
 - ``S0w``, ``S0t``: the word and its tag; ``start(S0)``, ``end(S0)``: its first and last character;
-  ``prefix2(S0)`` to ``prefix5(S0)``, ``suffix2(S0)`` to ``suffix5(S0)``: characters of its ends;
-  ``len(S0)``: how many it has, up to 4; ``lower(S0)``, ``kinds(S0)``, ``shape(S0)``,
-  ``class(S0)``, ``class4(S0)``, …: `tasks.tagging`.
+  ``len(S0)``: how many it has, up to 4; ``prefix2(S0)``, ``suffix2(S0)``, ``lower(S0)``,
+  ``shape(S0)``, ``class(S0)``, …: `features.word_fields`.
 
 The word and the tag of a node that is not there are values like any other, and others again beyond
 the ends of the sentence.
@@ -24,26 +23,20 @@ from spacy_structreg.search.transition_system cimport (
     TransitionSystem,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport LENGTH, N_FIELDS, WORD_CLASS, WordAtoms
+from spacy_structreg.tasks.word_fields cimport LENGTH4, N_FIELDS, WORD_CLASS, WordFields
 
 import numpy as np
 
+from spacy_structreg.features.word_fields import WORD_FIELDS
 from spacy_structreg.learn.murmur import hash_string
-from spacy_structreg.tasks.tagging import WORD_FIELDS
-
-cdef extern from "Python.h":
-    Py_UCS4* PyUnicode_AsUCS4(
-        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
-    ) except NULL
-
-cdef enum:
-    MAX_LENGTH = 4
 
 # Those that are asked for in another notation, need lists of words, or are for taggers alone.
-_OTHER_FIELDS = ("w", "one", "pattern", "catstart", "catend", "tags", "guide", "listed")
-_WORD_FIELDS = {
-    field: number for number, field in enumerate(WORD_FIELDS) if field not in _OTHER_FIELDS
+_OTHER_FIELDS = ("w", "one", "pattern", "catstart", "catend", "tags", "guide", "listed", "len4")
+NODE_FIELDS = {
+    **{field: number for number, field in enumerate(WORD_FIELDS) if field not in _OTHER_FIELDS},
+    "len": <int> LENGTH4,
 }
+"""The fields of nodes, by name, and their numbers."""
 
 
 def atoms_of_nodes(nodes):
@@ -55,7 +48,7 @@ def atoms_of_nodes(nodes):
     for node in nodes:
         names[f"{node}w"] = node, 0
         names[f"{node}t"] = node, <int> TAG
-        for field, number in _WORD_FIELDS.items():
+        for field, number in NODE_FIELDS.items():
             names[f"{field}({node})"] = node, number
     return names
 
@@ -131,7 +124,6 @@ cdef class TaggedWordTransitions(TransitionSystem):
             self.words.fill(
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
             )
-            fields[LENGTH] = NOWHERE + <uint64_t> min(bounds[i + 1] - bounds[i], MAX_LENGTH)
             fields[TAG] = tags[i]
         return 0
 
@@ -216,22 +208,6 @@ cdef class TaggedWordTransitions(TransitionSystem):
             derivation.actions[i] = actions[i]
         return derivation
 
-    def fields(self):
-        """The fields of the words of the loaded sentence, for inspection.
-
-        Returns uint64 of shape (n_words, n_fields). Their order is that of
-        `tasks.tagging.WORD_FIELDS`, and the tag comes last; fields that no atom reads need not be
-        filled.
-        """
-        fields = np.zeros((self._n, <Py_ssize_t> N_FIELDS_OF_WORD), dtype=np.uint64)
-        cdef uint64_t[:, ::1] view = fields
-        cdef Py_ssize_t i
-        cdef Py_ssize_t k
-        for i in range(self._n):
-            for k in range(N_FIELDS_OF_WORD):
-                view[i, k] = self._fields[(FIRST_WORD + i) * N_FIELDS_OF_WORD + k]
-        return fields
-
     # Features ----------------------------------------------------------------------------------
 
     cdef void fill_atoms(
@@ -296,7 +272,7 @@ cdef class TaggedWordBuffer(BufferOwner):
             found = self._hashes[tag] = hash_of_tag(tag)
         return found
 
-    cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1:
+    cdef Py_ssize_t fill(self, WordFields words, list sentences) except -1:
         """Copy sentences, pairs of lists of words and of tags; return the number of words.
 
         words: how they are seen.
@@ -322,15 +298,11 @@ cdef class TaggedWordBuffer(BufferOwner):
                 if total + len(word) > 0x3FFFFFFF:
                     raise ValueError("too many characters for one call")
                 reserve(&self.buffers, self.text, total + len(word) + 1)
-                if word:
-                    PyUnicode_AsUCS4(word, <Py_UCS4*> (self.text + total), len(word), 0)
+                words.read(word, self.text + total)
                 total += len(word)
                 self.tags[n_words] = self._hash(tag)
                 n_words += 1
                 self.bounds[n_words] = <int32_t> total
-        if words.n_seen:
-            for i in range(total):
-                self.text[i] = words.normalize(self.text[i])
         return n_words
 
 

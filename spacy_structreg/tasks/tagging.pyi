@@ -1,18 +1,14 @@
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.knowledge.known_words import KnownWords
-from spacy_structreg.tasks.knowledge.word_classes import WordClasses
+from spacy_structreg.tasks.word_fields import TagSets, WordFields
 
-WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 CATEGORY_ATOMS: frozenset[str]
@@ -21,55 +17,17 @@ NEEDS_WORD_CLASSES: frozenset[str]
 NEEDS_GUIDE: frozenset[str]
 OTHER_WORDS: int
 
-class TagSets:
-    def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[Any]]) -> None: ...
-    @property
-    def n_tags(self) -> int: ...
-    @property
-    def n(self) -> int: ...
-    def __len__(self) -> int: ...
-    @property
-    def arrays(self) -> dict[str, NDArray[Any]]: ...
-    def get(self, key: int) -> list[int] | None: ...
-    @classmethod
-    def from_mapping(cls, n_tags: int, sets: Mapping[int, Iterable[int]]) -> TagSets: ...
-
-class WordAtoms:
-    def __init__(
-        self,
-        half_width: bool = True,
-        categories: TagSets | None = None,
-        classes: TagSets | None = None,
-        script: Script | None = None,
-        word_classes: WordClasses | None = None,
-        known: KnownWords | None = None,
-    ) -> None: ...
-    @property
-    def half_width(self) -> bool: ...
-    @property
-    def categories(self) -> TagSets | None: ...
-    @property
-    def classes(self) -> TagSets | None: ...
-    @property
-    def script(self) -> Script | None: ...
-    @property
-    def word_classes(self) -> WordClasses | None: ...
-    @property
-    def known(self) -> KnownWords | None: ...
-    def key_of(self, word: str) -> int: ...
-    def codes_of(self, word: str) -> list[int]: ...
-
 class TagTransitions(TransitionSystem):
     def __init__(
         self,
-        words: WordAtoms,
+        words: WordFields,
         n_tags: int,
         atoms: Iterable[str],
         dictionary: TagSets | None = None,
         new_guide: Callable[[], TagDecoder] | None = None,
     ) -> None: ...
     @property
-    def words(self) -> WordAtoms: ...
+    def words(self) -> WordFields: ...
     @property
     def n_tags(self) -> int: ...
     @property

@@ -6,12 +6,12 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 ``f(w-1)``, and so on, two words to either side:
 
 - ``w``: the word; ``lower``: without case;
-- ``start``, ``end``: its first and last character; ``prefix2`` to ``prefix5``, ``suffix2`` to
-  ``suffix5``: its first and last characters, null for shorter words; all without case;
-- ``len``: how many characters it has, up to 15; ``one``: the word itself if it has one character,
-  null otherwise;
-- ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
-  repetitions left out; ``pattern``: which of its characters are the same;
+- ``start``, ``end``: its first and last character; ``prefix2`` to ``prefix6``, ``suffix2`` to
+  ``suffix6``: its first and last characters, null for shorter words; all without case;
+- ``len``: how many characters it has, up to 15; ``len4``: up to 4; ``one``: the word itself if it
+  has one character, null otherwise;
+- ``kinds``, ``shape``, ``caps``, ``digits``, ``parts``: the kinds of its characters
+  (`features.word_fields`); ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
   ``tags``: the tags that it has in training itself, for words beside the current one;
 - ``listed``: the set of tags that it has in word lists; null without any;
@@ -24,24 +24,29 @@ and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve, reserve_zeros
-from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit
-from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport (
-    NULL_ATOM,
     WORDS_OF_ATOM_SET,
     AtomSet,
     TransitionSystem,
     add_atom,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.knowledge.word_classes cimport N_CLASS_FIELDS, WordClasses
+from spacy_structreg.tasks.word_fields cimport (
+    GUIDE,
+    N_FIELDS,
+    NO_TAGS,
+    NO_WORD,
+    WORD,
+    TagSets,
+    WordFields,
+)
 
 import numpy as np
 
@@ -50,37 +55,22 @@ from spacy_structreg.features.character_classes import (
     WHITE_SPACE,
     property_table,
 )
-from spacy_structreg.features.scripts import normalization_table
-from spacy_structreg.features.word_shapes import lower_case_table, shape_table
+from spacy_structreg.features.word_fields import WORD_FIELDS
 from spacy_structreg.tasks.joint.tag_records import check_tags
-from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
-from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
-
-cdef extern from "Python.h":
-    Py_UCS4* PyUnicode_AsUCS4(
-        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
-    ) except NULL
 
 cdef enum:
     TABLE = 0x20000
     # How far atoms look beyond the ends of a sentence.
     REACH = 2
-    MAX_LENGTH = 15
-    # The field of a word that is not there, and of a set that is empty.
-    NO_WORD = 1
-    NO_TAGS = 2
     # Tags that are not there: before the sentence, or beyond a cut.
     BEFORE_SENTENCE = -1
     BEYOND_CUT = -2
     # In place of the only tag that a word may get.
     SEVERAL = -1
-    # Most characters of a listed word.
-    LONGEST = 255
     # At so many positions together what depends on the words alone is scored ahead.
     AHEAD = 32
 
 assert TABLE == TABLE_SIZE
-assert LONGEST == LONGEST_WORD
 
 cdef uint8_t IS_SPACE = WHITE_SPACE
 
@@ -102,17 +92,6 @@ cdef enum:
 
 # Of atoms at these distances from the current word; those of others depend on the position.
 _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
-
-WORD_FIELDS = [
-    "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
-    "suffix4", "suffix5", "len", "one", "kinds", "shape", "pattern", "catstart", "catend", "tags",
-    "listed",
-    *CLASS_FIELDS, "guide",
-]
-"""The names of the fields of words, in the order of their numbers."""
-
-assert len(WORD_FIELDS) == N_FIELDS
-assert WORD_CLASS + N_CLASS_FIELDS == GUIDE
 
 _MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
 
@@ -148,287 +127,12 @@ NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswit
 """Atoms of word clusters."""
 
 
-cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
-    """Field of a hash, distinct from reserved values."""
-    return state if state > NO_TAGS else state + NO_TAGS + 1
-
-
-cdef class TagSets(BufferOwner):
-    """Sets of tags by 64-bit keys, of words or of characters.
-
-    n_tags: how many tags there are.
-    arrays: keys, uint64 of shape (n,), rising; tags, uint16, and starts, int64 of shape (n + 1,):
-        the tags of key i, rising, are tags[starts[i] : starts[i + 1]], one at least.
-    Raises ValueError if the arrays are not of this form.
-    """
-
-    def __init__(self, int n_tags, arrays):
-        cdef const int64_t[::1] starts
-        cdef const uint16_t[::1] tags
-        cdef Py_ssize_t i
-        if self._ids != NULL:
-            raise TypeError("tag sets cannot be initialized twice")
-        check_tags(n_tags)
-        self.n_tags = n_tags
-        self._arrays = _checked_sets(n_tags, arrays)
-        self._index = Rows()
-        self._index.index(self._arrays["keys"])
-        self.n = len(self._arrays["keys"])
-        reserve(&self.buffers, self._ids, self.n)
-        starts = self._arrays["starts"]
-        self._starts = &starts[0]
-        if self.n:
-            tags = self._arrays["tags"]
-            self._tags = &tags[0]
-        for i in range(self.n):
-            self._ids[i] = field_of(
-                murmur_hash_64a(
-                    self._tags + starts[i], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
-                )
-            )
-
-    def __reduce__(self):
-        return TagSets, (self.n_tags, self._arrays)
-
-    def __len__(self):
-        return self.n
-
-    @property
-    def arrays(self):
-        """The arrays by name."""
-        return dict(self._arrays)
-
-    def get(self, uint64_t key):
-        """The tags of a key, rising; None if it has none."""
-        cdef int32_t found = self.find(key)
-        if found < 0:
-            return None
-        return self._arrays["tags"][self._starts[found] : self._starts[found + 1]].tolist()
-
-    cdef int32_t find(self, uint64_t key) noexcept nogil:
-        """The number of a key; -1 if it has no set."""
-        return self._index.find(key)
-
-    cdef int32_t sole(self, int32_t number) noexcept nogil:
-        """The only tag of a set; `SEVERAL` if there are more."""
-        if self._starts[number + 1] - self._starts[number] > 1:
-            return SEVERAL
-        return self._tags[self._starts[number]]
-
-    cdef void allow(self, int32_t number, uint8_t* mask) noexcept nogil:
-        """Set the flags of the tags of a set."""
-        cdef int64_t k
-        for k in range(self._starts[number], self._starts[number + 1]):
-            mask[self._tags[k]] = 1
-
-    @classmethod
-    def from_mapping(cls, int n_tags, sets):
-        """The sets of a mapping from keys to tags; empty ones are left out."""
-        kept = sorted([(key, sorted(tags)) for key, tags in sets.items() if tags])
-        return cls(n_tags, {
-            "keys": np.array([key for key, _ in kept], dtype=np.uint64),
-            "starts": np.cumsum([0, *[len(tags) for _, tags in kept]], dtype=np.int64),
-            "tags": np.array([tag for _, tags in kept for tag in tags], dtype=np.uint16),
-        })
-
-
-def _checked_sets(n_tags, arrays):
-    """Validate the arrays of `TagSets`; return them in the layout of the kernels."""
-    if set(arrays) != {"keys", "starts", "tags"}:
-        raise ValueError(f"expected the arrays keys, starts and tags, got {sorted(arrays)}")
-    kept = {}
-    for name, dtype in (("keys", np.uint64), ("starts", np.int64), ("tags", np.uint16)):
-        array = arrays[name]
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the {name} of tag sets must be 1-D {np.dtype(dtype)}")
-        # A copy: files that are mapped may change, and be gone.
-        kept[name] = array.copy()
-        kept[name].setflags(write=False)
-    keys, starts, tags = kept["keys"], kept["starts"], kept["tags"]
-    n = len(keys)
-    if len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(tags):
-        raise ValueError("the offsets of the tag sets are not in ascending order")
-    if (starts[1:] <= starts[:n]).any():
-        raise ValueError("a tag set is empty")
-    if (keys[1:] <= keys[: n - 1] if n else keys).any():
-        raise ValueError("the keys of the tag sets are not in ascending order")
-    begins = np.zeros(len(tags) + 1, dtype=bool)
-    begins[starts] = True
-    if len(tags) and (
-        int(tags.max()) >= n_tags
-        or ((tags[1:] <= tags[: len(tags) - 1]) & ~begins[1 : len(tags)]).any()
-    ):
-        raise ValueError("the tags of a set are not in ascending order, or out of range")
-    return kept
-
-
-cdef class WordAtoms:
-    """The fields of words.
-
-    half_width: whether full-width forms of ASCII look to the model like ASCII.
-    categories: the tags of the training words that contain a character, by characters.
-    classes: the tags of a training word, by `key_of`.
-    script: as which characters others look to the model (`features.scripts.Script`), or None.
-    word_classes: classes of words, by `key_of`, or None.
-    known: what word lists say of words, a `KnownWords` of words as they are seen; or None.
-    """
-
-    def __init__(
-        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None,
-        WordClasses word_classes=None, known=None,
-    ):
-        cdef const uint32_t[::1] seen
-        cdef const uint32_t[::1] lower
-        cdef const uint8_t[::1] kinds
-        self.half_width = half_width
-        self.categories = categories
-        self.classes = classes
-        self.script = script
-        self.word_classes = word_classes
-        self.known = known
-        if known is not None:
-            self._lexicon = known.lexicon
-            self._listed_tags = known.tags
-        self._tables = (normalization_table(half_width, script), lower_case_table(), shape_table())
-        seen, lower, kinds = self._tables
-        self.n_seen = len(seen)
-        self._seen_as = &seen[0] if self.n_seen else NULL
-        self._lower = &lower[0]
-        self._kinds = &kinds[0]
-
-    def __reduce__(self):
-        return WordAtoms, (
-            self.half_width, self.categories, self.classes, self.script, self.word_classes,
-            self.known,
-        )
-
-    cdef uint32_t normalize(self, uint32_t character) noexcept nogil:
-        """Return the normalized character."""
-        return self._seen_as[character] if character < self.n_seen else character
-
-    cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
-        """Return the key of a normalized word."""
-        cdef uint64_t state = 0
-        cdef Py_ssize_t i
-        for i in range(n):
-            state = mixed(state, word[i])
-        return field_of(state)
-
-    cdef uint64_t category(self, uint32_t character) noexcept nogil:
-        """Return the category of a normalized character."""
-        cdef int32_t found = self.categories.find(character)
-        return self.categories._ids[found] if found >= 0 else NO_TAGS
-
-    cdef void fill(
-        self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
-    ) noexcept nogil:
-        """Write the requested fields of a normalized word."""
-        cdef uint64_t state = 0
-        cdef uint64_t lower = 0
-        cdef uint64_t kinds = 0
-        cdef uint64_t shape = 0
-        cdef uint32_t character
-        cdef uint32_t small
-        cdef uint32_t kind
-        cdef uint32_t last_kind = 0
-        cdef Py_ssize_t found
-        cdef Py_ssize_t i
-        cdef Py_ssize_t k
-        for i in range(4):
-            fields[PREFIX2 + i] = NULL_ATOM
-            fields[SUFFIX2 + i] = NULL_ATOM
-        fields[START] = NO_WORD
-        fields[END] = NO_WORD
-        for i in range(n):
-            character = word[i]
-            small = self._lower[character] if character < TABLE else character
-            # The last code point of the table is unassigned; those beyond share its kind.
-            kind = self._kinds[character if character < TABLE else TABLE - 1]
-            state = mixed(state, character)
-            lower = mixed(lower, small)
-            if i < 5:
-                fields[START + i] = field_of(lower)
-            kinds = mixed(kinds, kind)
-            if kind != last_kind:
-                shape = mixed(shape, kind)
-            last_kind = kind
-        fields[WORD] = field_of(state)
-        fields[LOWER] = field_of(lower)
-        fields[LENGTH] = 1 + <uint64_t> min(n, MAX_LENGTH)
-        fields[ONE] = fields[WORD] if n == 1 else NULL_ATOM
-        fields[KINDS] = field_of(kinds)
-        fields[SHAPE] = field_of(shape)
-        state = 0
-        for i in range(min(n, 5)):
-            character = word[n - 1 - i]
-            state = mixed(state, self._lower[character] if character < TABLE else character)
-            fields[END + i] = field_of(state)
-        if wanted >> PATTERN & 1:
-            state = 0
-            for i in range(min(n, MAX_LENGTH)):
-                k = 0
-                while word[k] != word[i]:
-                    k += 1
-                state = mixed(state, k)
-            fields[PATTERN] = field_of(state)
-        fields[CATEGORY_OF_START] = NO_TAGS
-        fields[CATEGORY_OF_END] = NO_TAGS
-        if self.categories is not None and n:
-            if wanted >> CATEGORY_OF_START & 1:
-                fields[CATEGORY_OF_START] = self.category(word[0])
-            if wanted >> CATEGORY_OF_END & 1:
-                fields[CATEGORY_OF_END] = self.category(word[n - 1])
-        fields[TAGS] = NO_TAGS
-        if self.classes is not None and wanted >> TAGS & 1:
-            found = self.classes.find(fields[WORD])
-            if found >= 0:
-                fields[TAGS] = self.classes._ids[found]
-        fields[LISTED] = NULL_ATOM
-        if self._lexicon is not None and wanted >> LISTED & 1:
-            fields[LISTED] = self.listed(word, n)
-        if self.word_classes is not None and wanted >> WORD_CLASS:
-            memcpy(
-                fields + WORD_CLASS, self.word_classes.fields_of(fields[WORD]),
-                N_CLASS_FIELDS * sizeof(uint64_t),
-            )
-
-    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
-        """Return the field of the listed tags of a normalized word."""
-        cdef uint64_t[LONGEST] characters
-        cdef uint16_t value
-        cdef Py_ssize_t i
-        if n > LONGEST:
-            return NO_TAGS
-        for i in range(n):
-            characters[i] = word[i]
-        value = self._lexicon.lookup(characters, n)
-        return NO_TAGS if value == 0 else NO_TAGS + 1 + <uint64_t> self._listed_tags[value]
-
-    def key_of(self, str word not None):
-        """The key of a word, as sets of tags use it; of one character, use `code_of`."""
-        cdef uint32_t[::1] seen = self._seen(word)
-        return self.key(&seen[0], len(word))
-
-    def codes_of(self, str word not None):
-        """Return the normalized characters of a word as code points."""
-        return self._seen(word)[: len(word)].tolist()
-
-    def _seen(self, str word):
-        cdef uint32_t[::1] seen = np.empty(len(word) + 1, dtype=np.uint32)
-        cdef Py_ssize_t i
-        if word:
-            PyUnicode_AsUCS4(word, <Py_UCS4*> &seen[0], len(word), 0)
-        for i in range(len(word)):
-            seen[i] = self.normalize(seen[i])
-        return np.asarray(seen)
-
-
 cdef class TagTransitions(TransitionSystem):
     """Tagging words from left to right.
 
     words: the fields of words. n_tags: how many tags there are, ≥ 1.
     atoms: those of `TAGGING_ATOMS` that templates read.
-    dictionary: the only tags that listed words may get, by `WordAtoms.key_of`, and under
+    dictionary: the only tags that listed words may get, by `WordFields.key_of`, and under
         `OTHER_WORDS` those of all other words, if these are held to any; not in training, where it
         would always be right.
     new_guide: makes a `TagDecoder` of another standard, whose tags are atoms; None for none.
@@ -436,7 +140,7 @@ cdef class TagTransitions(TransitionSystem):
     """
 
     def __init__(
-        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None,
+        self, WordFields words not None, int n_tags, atoms, TagSets dictionary=None,
         new_guide=None,
     ):
         cdef int i
@@ -876,8 +580,7 @@ cdef class TagDecoder(BufferOwner):
                 if total + n > 0x3FFFFFFF:
                     raise ValueError("too many characters for one call")
                 reserve(&self.buffers, self._text, total + n + 1)
-                if n:
-                    PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), n, 0)
+                self.system.words.read(word, self._text + total)
                 self._visible[n_words] = not self._is_blank(self._text + total, n)
                 if self._visible[n_words]:
                     total += n
@@ -885,9 +588,6 @@ cdef class TagDecoder(BufferOwner):
                     self._bounds[n_visible] = <int32_t> total
                 n_words += 1
             self._counts[i] = <int32_t> (n_visible - before)
-        if self.system.words.n_seen:
-            for i in range(total):
-                self._text[i] = self.system.words.normalize(self._text[i])
         return n_words
 
     def tag(self, list sentences not None, allowed=None):

@@ -1,103 +1,40 @@
 """The symbols of tokens, and the keys of features that a position has any number of."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport BufferOwner, reserve_zeros
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.search.transition_system cimport NULL_ATOM
+from spacy_structreg.tasks.word_fields cimport (
+    MAX_NGRAMS,
+    N_FIELDS,
+    NO_WORD,
+    WORD,
+    WordFields,
+    letter_ngrams,
+    text_key,
+)
 
 import numpy as np
 
 from spacy_structreg.features.state_templates import MAX_STATE_ATOMS
-from spacy_structreg.features.word_atoms import MAX_CHARACTERS, MAX_NGRAM
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(str text, Py_ssize_t* size) except NULL
 
 cdef enum:
     MAX_ATOMS = 8
-    LONGEST_WORD = 64
-    LONGEST_NGRAM = 6
-    UTF8_BYTES = 4
-    # Symbols that stand for no text: no value, and a place beyond the ends of the sentence.
-    NO_VALUE = 0
-    BEYOND = 1
     # In place of the number of a field: the values of several words, or lists of values.
     MANY_WORDS = -1
     MANY_NGRAMS = -2
     MANY_PHRASES = -3
 
-NULL_SYMBOL = <int> NO_VALUE
-PADDING = <int> BEYOND
+PADDING = <int> NO_WORD
 WORDS = <int> MANY_WORDS
 NGRAMS = <int> MANY_NGRAMS
 GAZETTEERS = <int> MANY_PHRASES
+FIRST_COLUMN = <int> N_FIELDS
+"""The number of the field that is the column after the word."""
 
 assert MAX_ATOMS == MAX_STATE_ATOMS
-assert (LONGEST_WORD, LONGEST_NGRAM) == (MAX_CHARACTERS, MAX_NGRAM)
-
-
-cdef inline uint64_t symbol_of_bytes(const char* utf8, Py_ssize_t size) noexcept nogil:
-    cdef uint64_t symbol = murmur_hash_64a(utf8, size, 1)
-    return symbol if symbol > BEYOND else symbol + BEYOND + 1
-
-
-cdef inline uint64_t hashed(str text) except? 0:
-    cdef Py_ssize_t size
-    cdef const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size)
-    return symbol_of_bytes(utf8, size)
-
-
-def symbol_of(str text not None):
-    """The symbol of a value: its MurmurHash64A, but neither `NULL_SYMBOL` nor `PADDING`.
-
-    Raises UnicodeEncodeError if `text` holds a lone surrogate.
-    """
-    return hashed(text)
-
-
-def ngram_symbols(str word not None):
-    """The symbols of `features.word_atoms.letter_ngrams`, uint64, as bytes."""
-    cdef uint64_t symbols[LONGEST_NGRAM * (LONGEST_WORD + 1)]
-    # Where the characters begin, and the last one ends.
-    cdef Py_ssize_t offsets[LONGEST_WORD + 1]
-    cdef char text[LONGEST_NGRAM * UTF8_BYTES + 2]
-    cdef Py_ssize_t size
-    cdef Py_ssize_t n = 0
-    cdef Py_ssize_t length
-    cdef Py_ssize_t start
-    cdef Py_ssize_t end
-    cdef Py_ssize_t first
-    cdef Py_ssize_t count = 0
-    cdef Py_ssize_t i
-    cdef uint64_t symbol
-    word = word[:LONGEST_WORD]
-    cdef const char* utf8 = PyUnicode_AsUTF8AndSize(word, &size)
-    for i in range(size):
-        # Bytes that begin with 10 go on with a character.
-        if utf8[i] & 0xC0 != 0x80:
-            offsets[n] = i
-            n += 1
-    offsets[n] = size
-    for length in range(1, LONGEST_NGRAM + 1):
-        for start in range(-1, n + 2 - length):
-            end = start + length
-            first = offsets[max(start, 0)]
-            size = offsets[min(end, n)] - first
-            if size <= 0:
-                continue
-            text[0] = c"^" if start < 0 else c"."
-            memcpy(text + 1, utf8 + first, size)
-            text[size + 1] = c"$" if end > n else c"."
-            symbol = symbol_of_bytes(text, size + 2)
-            i = 0
-            while i < count and symbols[i] != symbol:
-                i += 1
-            if i == count:
-                symbols[count] = symbol
-                count += 1
-    return PyBytes_FromStringAndSize(<char*> symbols, count * sizeof(uint64_t))
 
 
 cdef struct AtomSpec:
@@ -114,43 +51,92 @@ cdef struct TemplateSpec:
     AtomSpec atoms[MAX_ATOMS]
 
 
+cdef struct Values:
+    # Of each token the values of one field with many, from starts[i] to starts[i + 1].
+    uint64_t* keys
+    Py_ssize_t* starts
+
+
+cdef class LoadedTokens(BufferOwner):
+    """The fields of the tokens of a sentence, and of `margin` tokens beyond its ends."""
+
+    cdef Py_ssize_t n
+    cdef Py_ssize_t margin
+    cdef Py_ssize_t n_fields
+    cdef uint64_t* fields
+    cdef uint32_t* characters
+    cdef Values ngrams
+    cdef Values phrases
+
+    cdef int load_phrases(self, list matches) except -1:
+        """Fill the values of lists of phrases, of each token strings."""
+        cdef Py_ssize_t count = 0
+        cdef Py_ssize_t i
+        reserve(&self.buffers, self.phrases.starts, self.n + 1)
+        for i in range(self.n):
+            self.phrases.starts[i] = count
+            reserve(&self.buffers, self.phrases.keys, count + len(matches[i]))
+            for value in matches[i]:
+                self.phrases.keys[count] = text_key(value)
+                count += 1
+        self.phrases.starts[self.n] = count
+        return 0
+
+    cdef Py_ssize_t values_of(
+        self, const AtomSpec* atom, Py_ssize_t at, const uint64_t** values
+    ) noexcept nogil:
+        """Return the number of values of a multi-valued atom at a position, and their address."""
+        cdef const Values* many = &self.ngrams if atom.field == MANY_NGRAMS else &self.phrases
+        if at < 0 or at >= self.n:
+            return 0
+        if atom.field == MANY_WORDS:
+            values[0] = self.fields + (self.margin + at) * self.n_fields + WORD
+            return 1
+        if many.starts == NULL:
+            return 0
+        values[0] = many.keys + many.starts[at]
+        return many.starts[at + 1] - many.starts[at]
+
+
 cdef class TokenKeys(BufferOwner):
     """The fields of tokens, which of them are streams, and the templates of lists of features.
 
-    A field is a symbol of each token. The first `n_word_fields` depend on the word alone, and are
-    handed in; the values of `columns`, the numbers of columns of a token, follow.
-    streams: the fields that are streams. word: the field that is the word itself; -1 if none is.
+    A field is a symbol of each token: a field of its word by its number, and `FIRST_COLUMN` + i for
+    the column behind i others and the word.
+    words: the fields of words. columns: the names of the columns of a token.
+    streams: the fields that are streams.
     lists: for each list its templates: a number, and atoms (field, first, last) as in `AtomSpec`.
     Raises ValueError if these do not fit each other.
     """
 
     cdef readonly tuple arguments
-    cdef Py_ssize_t n_word_fields
-    cdef Py_ssize_t n_fields
-    cdef Py_ssize_t word
-    cdef int reach
+    cdef WordFields words
     cdef tuple columns
+    cdef tuple read_columns
     cdef tuple streams
     cdef tuple ends
+    cdef Py_ssize_t n_fields
+    cdef uint64_t wanted
+    cdef int reach
+    cdef bint reads_ngrams
     cdef TemplateSpec* templates
 
-    def __init__(self, Py_ssize_t n_word_fields, columns, streams, Py_ssize_t word, lists):
+    def __init__(self, WordFields words not None, columns, streams, lists):
         cdef TemplateSpec* template
         cdef AtomSpec* atom
         if self.templates != NULL:
             raise TypeError("token keys cannot be initialized twice")
         self.arguments = (
-            n_word_fields, tuple(columns), tuple(streams), word,
+            words, tuple(columns), tuple(streams),
             tuple([tuple([(number, tuple(atoms)) for number, atoms in each]) for each in lists]),
         )
-        _, self.columns, self.streams, _, lists = self.arguments
-        self.n_word_fields = n_word_fields
-        self.n_fields = n_word_fields + len(self.columns)
-        self.word = word
+        self.words, self.columns, self.streams, lists = self.arguments
+        self.n_fields = N_FIELDS + len(self.columns) - 1
         self.reach = 0
         everything = [spec for each in lists for spec in each]
         self.ends = tuple(np.cumsum([len(each) for each in lists], dtype=np.int64).tolist())
         reserve_zeros(&self.buffers, self.templates, len(everything))
+        read = set(self.streams)
         for i, (number, atoms) in enumerate(everything):
             template = &self.templates[i]
             if len(atoms) > MAX_ATOMS:
@@ -172,88 +158,107 @@ cdef class TokenKeys(BufferOwner):
                 atom.first = first
                 atom.last = last
                 self.reach = max(self.reach, -first, last)
-                if field == MANY_WORDS and not 0 <= word < n_word_fields:
-                    raise ValueError("the words themselves are not a field")
+                read.add(field)
         if any([not 0 <= stream < self.n_fields for stream in self.streams]):
             raise ValueError("a stream index is out of range")
+        self.reads_ngrams = MANY_NGRAMS in read
+        self.read_columns = tuple(
+            [field - N_FIELDS + 1 for field in sorted(read) if field >= N_FIELDS]
+        )
+        self.wanted = 0
+        for field in read:
+            if 0 <= field < N_FIELDS:
+                self.wanted |= <uint64_t> 1 << <int> field
 
     def __reduce__(self):
         return TokenKeys, self.arguments
 
-    def extract(self, list words not None, tokens, list gazetteers, Py_ssize_t reach):
+    def extract(self, tokens not None, match, Py_ssize_t reach):
         """The streams of a sentence, and the keys of its lists.
 
-        words: for each token the fields of its word, and then the values of its letter n-grams;
-            native uint64. tokens: the columns of each, as long as `words`.
-        gazetteers: for each token its values, uint64; None if there are none.
+        tokens: the columns of each. match: finds for the words of all tokens the values in lists
+        of phrases (`Gazetteers.match`); None if there are no lists.
         Returns symbols, of shape (n_streams, n + 2 * reach), and for each list where the keys of
         each position begin, int64 of shape (n + 1,), the keys, and None in place of values.
+        Raises ValueError for tokens of other columns.
         """
-        cdef Py_ssize_t n = len(words)
-        cdef Py_ssize_t margin = max(reach, self.reach)
-        cdef uint64_t[:, ::1] fields
+        cdef uint64_t[:, ::1] view
         cdef Py_ssize_t i
-        cdef Py_ssize_t f
-        cdef bytes entry
-        array = np.full((self.n_fields, n + 2 * margin), PADDING, dtype=np.uint64)
-        fields = array
-        for i in range(n):
-            entry = words[i]
-            if PyBytes_GET_SIZE(entry) < self.n_word_fields * <Py_ssize_t> sizeof(uint64_t):
-                raise ValueError("the fields of a word are missing")
-            for f in range(self.n_word_fields):
-                memcpy(
-                    &fields[f, margin + i],
-                    PyBytes_AS_STRING(entry) + f * sizeof(uint64_t), sizeof(uint64_t),
-                )
-        f = self.n_word_fields
-        for column in self.columns:
-            for i in range(n):
-                fields[f, margin + i] = hashed(tokens[i][column])
-            f += 1
-        if gazetteers is not None and len(gazetteers) != n:
-            raise ValueError("the gazetteers must have values for each token")
-        symbols = array[list(self.streams), margin - reach : margin + n + reach]
+        cdef Py_ssize_t s
+        cdef Py_ssize_t before
+        cdef LoadedTokens at
+        tokens = list(tokens)
+        at = self._loaded(tokens, max(reach, <Py_ssize_t> self.reach))
+        if match is not None:
+            at.load_phrases(match([self.words.normalized(str(token[0])) for token in tokens]))
+        before = at.margin - reach
+        symbols = np.empty((len(self.streams), at.n + 2 * reach), dtype=np.uint64)
+        view = symbols
+        for s, stream in enumerate(self.streams):
+            for i in range(at.n + 2 * reach):
+                view[s, i] = at.fields[(before + i) * self.n_fields + <Py_ssize_t> stream]
         lists = []
-        f = 0
+        before = 0
         for end in self.ends:
-            lists.append(self._list(f, end, words, gazetteers, fields, margin, n))
-            f = end
-        return np.ascontiguousarray(symbols), tuple(lists)
+            lists.append(self._list(at, before, end))
+            before = end
+        return symbols, tuple(lists)
 
-    cdef Py_ssize_t _values(
-        self, const AtomSpec* atom, Py_ssize_t at, list words, list gazetteers,
-        const uint64_t[:, ::1] fields, Py_ssize_t margin, const char** values,
-    ):
-        """Return the number of values of a multi-valued atom at a position, and their address."""
-        cdef Py_ssize_t skipped = 0
-        cdef bytes entry
-        values[0] = NULL
-        if at < 0 or at >= len(words):
-            return 0
-        if atom.field == MANY_WORDS:
-            values[0] = <const char*> &fields[self.word, margin + at]
-            return 1
-        if atom.field == MANY_NGRAMS:
-            entry = words[at]
-            skipped = self.n_word_fields * sizeof(uint64_t)
-        elif gazetteers is None:
-            return 0
-        else:
-            entry = gazetteers[at]
-        values[0] = PyBytes_AS_STRING(entry) + skipped
-        return (PyBytes_GET_SIZE(entry) - skipped) // <Py_ssize_t> sizeof(uint64_t)
+    cdef LoadedTokens _loaded(self, list tokens, Py_ssize_t margin):
+        """Return the fields of all tokens."""
+        cdef LoadedTokens at = LoadedTokens()
+        cdef Py_ssize_t n = len(tokens)
+        cdef Py_ssize_t n_ngrams = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef uint64_t* fields
+        cdef str word
+        at.n = n
+        at.n_fields = self.n_fields
+        at.margin = margin
+        reserve(&at.buffers, at.fields, (n + 2 * margin) * at.n_fields)
+        reserve(&at.buffers, at.ngrams.starts, n + 1)
+        for i in range(margin * at.n_fields):
+            at.fields[i] = NO_WORD
+            at.fields[(margin + n) * at.n_fields + i] = NO_WORD
+        for i, token in enumerate(tokens):
+            if isinstance(token, str) or len(token) != len(self.columns):
+                raise self._fault(token)
+            if not isinstance(token[0], str):
+                raise self._fault(token)
+            # A plain string, not one of a subclass.
+            word = str(token[0])
+            fields = at.fields + (margin + i) * at.n_fields
+            reserve(&at.buffers, at.characters, len(word) + 1)
+            self.words.read(word, at.characters)
+            memset(fields, 0, at.n_fields * sizeof(uint64_t))
+            self.words.fill(at.characters, len(word), self.wanted, fields)
+            for column in self.read_columns:
+                if not isinstance(token[column], str):
+                    raise self._fault(token)
+                k = N_FIELDS + column - 1
+                fields[k] = text_key(str(token[column]))
+            at.ngrams.starts[i] = n_ngrams
+            if self.reads_ngrams:
+                reserve(&at.buffers, at.ngrams.keys, n_ngrams + MAX_NGRAMS)
+                n_ngrams += letter_ngrams(at.characters, len(word), at.ngrams.keys + n_ngrams)
+        at.ngrams.starts[n] = n_ngrams
+        return at
 
-    cdef _list(
-        self, Py_ssize_t first, Py_ssize_t last, list words, list gazetteers,
-        const uint64_t[:, ::1] fields, Py_ssize_t margin, Py_ssize_t n,
-    ):
+    def _fault(self, token):
+        return ValueError(
+            f"the token {token!r:.80} is not a row of {len(self.columns)} strings, "
+            f"({', '.join(self.columns)})"
+        )
+
+    cdef _list(self, LoadedTokens tokens, Py_ssize_t first, Py_ssize_t last):
         """The keys of the templates from `first` to `last` at each position."""
         cdef TemplateSpec* template
-        cdef const char* values
+        cdef const uint64_t* values
         cdef uint64_t joined[MAX_ATOMS + 1]
         cdef uint64_t* keys
         cdef uint64_t key
+        cdef Py_ssize_t n = tokens.n
         cdef Py_ssize_t size = 0
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t before
@@ -278,9 +283,7 @@ cdef class TokenKeys(BufferOwner):
                 for at in range(
                     i + template.atoms[many].first, i + template.atoms[many].last + 1
                 ):
-                    size += self._values(
-                        &template.atoms[many], at, words, gazetteers, fields, margin, &values
-                    )
+                    size += tokens.values_of(&template.atoms[many], at, &values)
         array = np.empty(size + 1, dtype=np.uint64)
         cdef uint64_t[::1] key_view = array
         keys = &key_view[0]
@@ -291,10 +294,9 @@ cdef class TokenKeys(BufferOwner):
                 joined[0] = template.number
                 for a in range(template.n_atoms):
                     if a != many:
-                        joined[a + 1] = fields[
-                            template.atoms[a].field, margin + i + template.atoms[a].first
-                        ]
-                        if joined[a + 1] == NO_VALUE:
+                        at = tokens.margin + i + template.atoms[a].first
+                        joined[a + 1] = tokens.fields[at * self.n_fields + template.atoms[a].field]
+                        if joined[a + 1] == NULL_ATOM:
                             break
                 else:
                     if many < 0:
@@ -307,13 +309,9 @@ cdef class TokenKeys(BufferOwner):
                     for at in range(
                         i + template.atoms[many].first, i + template.atoms[many].last + 1
                     ):
-                        count = self._values(
-                            &template.atoms[many], at, words, gazetteers, fields, margin, &values
-                        )
+                        count = tokens.values_of(&template.atoms[many], at, &values)
                         for k in range(count):
-                            memcpy(
-                                &joined[many + 1], values + k * sizeof(uint64_t), sizeof(uint64_t)
-                            )
+                            joined[many + 1] = values[k]
                             key = murmur_hash_64a(
                                 joined, (template.n_atoms + 1) * sizeof(uint64_t), 1
                             )

@@ -20,11 +20,12 @@ from spacy_structreg.models.dependencies import SYSTEMS, DependencyParser
 from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
-from spacy_structreg.tasks import tagging
+from spacy_structreg.tasks import tagging, word_fields
 from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
 from spacy_structreg.tasks.segmentation import characters, text
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
-from spacy_structreg.tasks.tagging import TagDecoder, WordAtoms
+from spacy_structreg.tasks.tagging import TagDecoder
+from spacy_structreg.tasks.word_fields import WordFields
 
 WORDS = [["大学", "生活"], ["学生", "活", "。"], ["大学生", "生活"]]
 TAGGED = [[("狗", "N"), ("走", "V")], [("大", "A"), ("狗", "N"), ("走", "V")], [("走", "N")]]
@@ -51,9 +52,9 @@ def tag_decoder() -> TagDecoder:
     [
         (text, "property_table", text.TextDecoder),
         (tagging, "property_table", tag_decoder),
-        (tagging, "normalization_table", WordAtoms),
-        (tagging, "lower_case_table", WordAtoms),
-        (tagging, "shape_table", WordAtoms),
+        (word_fields, "normalization_table", WordFields),
+        (word_fields, "lower_case_table", WordFields),
+        (word_fields, "shape_table", WordFields),
         (characters, "normalization_table", lambda: CharacterAtoms(None, True)),
         (characters, "type_table", lambda: CharacterAtoms("g10")),
     ],

@@ -429,6 +429,13 @@ def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None
         labeler(**settings)
 
 
+def test_models_of_older_features_are_refused(fitted: SequenceLabeler) -> None:
+    header, arrays = fitted.contents()
+    header = {key: value for key, value in header.items() if key != "features"}
+    with pytest.raises(ValueError, match=r"old: .*its features are of version 1.*; train it again"):
+        SequenceLabeler.from_contents("old", header, arrays)
+
+
 def test_gold_labels_of_another_scheme() -> None:
     for labels in ("PER", "S-PER", "b-PER", "B-"):
         with pytest.raises(ValueError, match="is no label of this scheme"):

@@ -7,7 +7,7 @@ from looped import looped
 from parser_twins import NO_NODE, STANDARD, StandardTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 WORDS = ["我", "看", "一", "本", "书", "。"]
 TAGS = ["PN", "VV", "CD", "M", "NN", "PU"]
@@ -22,7 +22,7 @@ ACTIONS = [
 
 
 def word(form: str) -> Value:
-    return ("number", WordAtoms().key_of(form))
+    return ("number", WordFields().key_of(form))
 
 
 def tag(name: str) -> Value:

@@ -50,7 +50,7 @@ from spacy_structreg.tasks.constituents import (
     ConstituentDecoder,
     ConstituentTransitions,
 )
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 # Those of word classes have tests of their own.
 ATOMS = [name for name in CONSTITUENT_ATOMS if not name.startswith("class")]
@@ -121,7 +121,7 @@ def tree_of(agenda: Agenda, actions: Sequence[int]) -> tuple[Constituent, ...]:
 @quick_examples(60)
 def test_gold_actions_rebuild_every_tree(tree: ConstituencySentence) -> None:
     words, constituents = list(tree.words), tree.constituents
-    system = ConstituentTransitions(WordAtoms(), LABELS, ["S0t"])
+    system = ConstituentTransitions(WordFields(), LABELS, ["S0t"])
     doubled = any(
         (a.label, a.begin, a.end) == (b.label, b.begin, b.end) for a, b in pairwise(constituents)
     )
@@ -143,7 +143,7 @@ def test_gold_actions_rebuild_every_tree(tree: ConstituencySentence) -> None:
     assert agenda.legal(actions) == []
     # One phrase fewer may lie on another than do.
     if fewer := n_unaries(constituents) - 1:
-        short = ConstituentTransitions(WordAtoms(), LABELS, ["S0t"], max_unaries=max(1, fewer))
+        short = ConstituentTransitions(WordFields(), LABELS, ["S0t"], max_unaries=max(1, fewer))
         if fewer > 0:
             with pytest.raises(
                 ValueError, match=f"{fewer + 1} unary phrases in a row; max_unaries is {fewer}"
@@ -153,11 +153,11 @@ def test_gold_actions_rebuild_every_tree(tree: ConstituencySentence) -> None:
     for label in known:
         rest = [other for other in LABELS if other != label]
         with pytest.raises(ValueError, match=f"unknown label '{label}'"):
-            ConstituentTransitions(WordAtoms(), rest, ["S0t"]).oracle(len(words), constituents)
+            ConstituentTransitions(WordFields(), rest, ["S0t"]).oracle(len(words), constituents)
 
 
 def test_the_oracle_of_a_chain_that_is_longest_and_of_one_too_long() -> None:
-    system = ConstituentTransitions(WordAtoms(), ["A", "B"], ["S0t"], max_unaries=2)
+    system = ConstituentTransitions(WordFields(), ["A", "B"], ["S0t"], max_unaries=2)
     chain = [Constituent("AB"[i % 2], 0, 1, 0) for i in range(3)]
     assert len(system.oracle(1, chain[:2])) == 4
     with pytest.raises(ValueError, match="3 unary phrases in a row; max_unaries is 2"):
@@ -648,7 +648,7 @@ def test_a_decoder_refuses_what_is_no_tagged_sentence() -> None:
 
 
 def test_systems_that_cannot_be() -> None:
-    words = WordAtoms()
+    words = WordFields()
     with pytest.raises(ValueError, match="duplicate labels"):
         ConstituentTransitions(words, ["X", "X"], ["S0t"])
     with pytest.raises(ValueError, match="at most 10,000 phrase labels, got 10,001"):

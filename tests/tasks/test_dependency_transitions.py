@@ -37,7 +37,7 @@ from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 TABLES = {
     "arc_eager": {name: ARC_EAGER_TABLES[name] for name in ("zhang_clark_2011", "rich+characters")},
@@ -508,11 +508,11 @@ def test_a_decoder_refuses_what_is_no_tagged_sentence(system: System) -> None:
 def test_systems_that_cannot_be(system: System) -> None:
     for n_labels in (0, 10_001):
         with pytest.raises(ValueError, match="expected 1 to 10,000 arc labels"):
-            system.make(WordAtoms(), n_labels, ["S0t"])
+            system.make(WordFields(), n_labels, ["S0t"])
     with pytest.raises(ValueError, match="unknown atom 'S9t'"):
-        system.make(WordAtoms(), 1, ["S9t"])
+        system.make(WordFields(), 1, ["S9t"])
     with pytest.raises(ValueError, match="unknown event 'append'"):
-        system.make(WordAtoms(), 1, ["S0t"], ["append"])
+        system.make(WordFields(), 1, ["S0t"], ["append"])
 
 
 @EACH_SYSTEM

@@ -30,10 +30,9 @@ from spacy_structreg.tasks.tagging import (
     TAGGING_ATOMS,
     TAGGING_EVENTS,
     TagDecoder,
-    TagSets,
     TagTransitions,
-    WordAtoms,
 )
+from spacy_structreg.tasks.word_fields import TagSets, WordFields
 from spacy_structreg.training.agenda import AgendaTrainer
 
 CATEGORIES = {"学": [0, 1], "生": [0, 1], "a": [1], "家": [2]}
@@ -41,13 +40,13 @@ CLASSES = {"学生": [0], "家": [0], "a": [1], "do": [1, 2]}
 
 
 def sets(mapping: dict[str, list[int]], n_tags: int, *, of_words: bool) -> TagSets:
-    plain = WordAtoms()
+    plain = WordFields()
     keys = {word: plain.key_of(word) if of_words else ord(word) for word in mapping}
     return TagSets.from_mapping(n_tags, {keys[word]: tags for word, tags in mapping.items()})
 
 
-def atoms(n_tags: int = 3) -> WordAtoms:
-    return WordAtoms(
+def atoms(n_tags: int = 3) -> WordFields:
+    return WordFields(
         True,
         sets(CATEGORIES, n_tags, of_words=False),
         sets(CLASSES, n_tags, of_words=True),
@@ -345,7 +344,7 @@ def test_words_get_the_tags_of_the_dictionary(
     tags = st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True)
     listed = data.draw(st.dictionaries(st.sampled_from(VOCABULARY), tags, max_size=6))
     others = data.draw(st.none() | tags)
-    plain = WordAtoms()
+    plain = WordFields()
     keyed = {plain.key_of(word): its for word, its in listed.items()}
     if others is not None:
         keyed[OTHER_WORDS] = others
@@ -583,17 +582,17 @@ def test_arrays_that_are_no_sets(changes: dict[str, np.ndarray], message: str) -
 
 def test_systems_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="expected 1 to 10,000 tags, got 0"):
-        TagTransitions(WordAtoms(), 0, ["w0"])
+        TagTransitions(WordFields(), 0, ["w0"])
     with pytest.raises(ValueError, match="unknown atom 'w7'"):
-        TagTransitions(WordAtoms(), 2, ["w7"])
+        TagTransitions(WordFields(), 2, ["w7"])
     with pytest.raises(ValueError, match="need the categories"):
-        TagTransitions(WordAtoms(), 2, ["cats(w0)"])
+        TagTransitions(WordFields(), 2, ["cats(w0)"])
     with pytest.raises(ValueError, match="need the tag dictionary"):
-        TagTransitions(WordAtoms(), 2, ["tags(w-1)"])
+        TagTransitions(WordFields(), 2, ["tags(w-1)"])
     with pytest.raises(ValueError, match="expected tag sets of 2 tags, got 3"):
         TagTransitions(atoms(3), 2, ["w0"])
     with pytest.raises(ValueError, match="allowed must have the shape"):
-        TagTransitions(WordAtoms(), 2, ["w0"]).load_words(["a"], np.ones((1, 3)))
+        TagTransitions(WordFields(), 2, ["w0"]).load_words(["a"], np.ones((1, 3)))
 
 
 def test_systems_travel() -> None:

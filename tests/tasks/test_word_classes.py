@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
+from spacy_structreg.features.word_fields import CLASS_FIELDS, PATH_LENGTHS
 from spacy_structreg.tasks.dependencies.arc_eager import ArcEager
-from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS, PREFIXES, WordClasses
-from spacy_structreg.tasks.tagging import TagTransitions, WordAtoms
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
+from spacy_structreg.tasks.tagging import TagTransitions
+from spacy_structreg.tasks.word_fields import WordFields
 
-PLAIN = WordAtoms()
+PLAIN = WordFields()
 NAMES = st.one_of(
     st.lists(st.text("01", min_size=1, max_size=25), min_size=1),
     st.lists(st.text("01a", min_size=1, max_size=3), min_size=1),
@@ -44,7 +46,7 @@ def test_classes_are_those_of_the_words(words: list[str], names: list[str], data
     for word in [*words, "不在"]:
         name = expected.get(word.replace("Ａ", "A"), "")
         assert of_field(classes, word, 0) == of_field(again, word, 0) == name
-        for field, size in enumerate(PREFIXES, 1):
+        for field, size in enumerate(PATH_LENGTHS, 1):
             assert of_field(classes, word, field) == (name[:size] if tree else None)
 
 
@@ -81,7 +83,7 @@ def test_what_is_no_table_is_refused(names: Any, arrays: Any) -> None:
 
 def test_templates_read_classes_only_where_there_are_some() -> None:
     classes = WordClasses.of_words([("狗", "0101")], PLAIN.key_of)
-    words = WordAtoms(word_classes=classes)
+    words = WordFields(word_classes=classes)
     for field in CLASS_FIELDS:
         TagTransitions(words, 2, [f"{field}(w-1)"])
         ArcEager(words, 1, [f"{field}(S0)"], ["action"])

@@ -15,7 +15,8 @@ from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordTransitions
-from spacy_structreg.tasks.tagging import TAGGING_ATOMS, TAGGING_EVENTS, TagTransitions, WordAtoms
+from spacy_structreg.tasks.tagging import TAGGING_ATOMS, TAGGING_EVENTS, TagTransitions
+from spacy_structreg.tasks.word_fields import WordFields
 from spacy_structreg.training.agenda import AgendaTrainer
 from spacy_structreg.training.pieces import cut_units
 
@@ -92,7 +93,7 @@ class Tags:
     def __init__(self) -> None:
         self.templates = parse_state_templates([TAGS], TAGGING_EVENTS, TAGGING_ATOMS, {})
         atoms = [atom for template in self.templates for atom in template.atoms]
-        self.system = TagTransitions(WordAtoms(), 3, atoms)
+        self.system = TagTransitions(WordFields(), 3, atoms)
 
     def outputs(self, text: str):
         if not text:

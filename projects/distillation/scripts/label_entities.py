@@ -32,7 +32,7 @@ COLUMNS = ["w", "tag", "lac"]
 # What the guide says of a word, its neighbors and its ends.
 GUIDED = [
     "label: lac(w-1) | lac(w0) | lac(w+1) | lac(w-1) lac(w0) | lac(w0) lac(w+1)",
-    "label: lac(w0) tag(w0) | lac(w0) w0 | lac(w0) suffix1(w0)",
+    "label: lac(w0) tag(w0) | lac(w0) w0 | lac(w0) end(w0)",
 ]
 Rows = list[tuple[str, ...]]
 

@@ -72,13 +72,13 @@ class SequenceLabelerSettings(WordSettings, LabelerSettings):
         in_config=False,
     )
 
-    def features(self) -> TokenFeatures:
-        """The features of tokens, without what files of knowledge say."""
+    def features(self, known: WordKnowledge | None = None) -> TokenFeatures:
+        """The features of tokens; None leaves out what files of knowledge say."""
         return TokenFeatures(
             joined(self.templates, *further_tables(self)),
             self.columns,
             self.gazetteers if isinstance(self.gazetteers, Gazetteers) else None,
-            classes=WordKnowledge.unread(self).word_classes,
+            (known or WordKnowledge.unread(self)).atoms(),
         )
 
 
@@ -128,20 +128,15 @@ class SequenceLabelerSpec(LabelChainSpec[LabeledTokens]):
 
     @classmethod
     def new_features(cls, settings: SequenceLabelerSettings) -> KnownFeatures:
-        return cls._knowing(settings, WordKnowledge.read(settings))
+        known = WordKnowledge.read(settings)
+        return settings.features(known), *known.contents()
 
     @classmethod
     def stored_features(
         cls, settings: SequenceLabelerSettings, stored: StoredSpec
     ) -> KnownFeatures:
-        return cls._knowing(settings, WordKnowledge.stored(settings, stored.entries, stored.arrays))
-
-    @classmethod
-    def _knowing(cls, settings: SequenceLabelerSettings, known: WordKnowledge) -> KnownFeatures:
-        features = settings.features()
-        if known.script is None and known.word_classes is None:
-            return features, {}, {}
-        return features.knowing(known.script, known.word_classes), *known.contents()
+        known = WordKnowledge.stored(settings, stored.entries, stored.arrays)
+        return settings.features(known), *known.contents()
 
 
 class SequenceLabeler(Labeler[LabeledTokens]):
@@ -172,6 +167,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     """
 
     KIND = "sequence_labeler"
+    FEATURES = 2
     SPEC = SequenceLabelerSpec
     GIVEN_WORDS = True
     MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels", "script")

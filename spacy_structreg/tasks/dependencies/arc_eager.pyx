@@ -20,7 +20,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport NULL_ATOM
 from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTransitions, distance
 from spacy_structreg.tasks.tagged_words cimport NO_NODE, PADDING, number_of, row_of
-from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
+from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 
@@ -166,7 +166,7 @@ cdef class ArcEager(DependencyTransitions):
     Raises ValueError for atoms or events that do not exist.
     """
 
-    def __init__(self, WordAtoms words not None, int n_labels, atoms, events=("action",)):
+    def __init__(self, WordFields words not None, int n_labels, atoms, events=("action",)):
         self.describe(words, n_labels, events, ARC_EAGER_EVENTS)
         self.state_size = sizeof(EagerState)
         self.n_anchors = N_ANCHORS

@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Sequence
 
 from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 ARC_STANDARD_ATOMS: tuple[str, ...]
 ARC_STANDARD_EVENTS: tuple[str, ...]
@@ -9,7 +9,7 @@ ARC_STANDARD_EVENTS: tuple[str, ...]
 class ArcStandard(DependencyTransitions):
     def __init__(
         self,
-        words: WordAtoms,
+        words: WordFields,
         n_labels: int,
         atoms: Iterable[str],
         events: Iterable[str] = ("action",),

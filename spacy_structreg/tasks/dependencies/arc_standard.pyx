@@ -20,7 +20,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK, AtomSet, add_atom
 from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTransitions, distance
 from spacy_structreg.tasks.tagged_words cimport PADDING, number_of, row_of
-from spacy_structreg.tasks.tagging cimport WordAtoms, mixed
+from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 
@@ -93,7 +93,7 @@ cdef class ArcStandard(DependencyTransitions):
     Raises ValueError for atoms or events that do not exist.
     """
 
-    def __init__(self, WordAtoms words not None, int n_labels, atoms, events=("action",)):
+    def __init__(self, WordFields words not None, int n_labels, atoms, events=("action",)):
         self.describe(words, n_labels, events, ARC_STANDARD_EVENTS)
         self.first_pop = FIRST_ARC
         self.state_size = sizeof(StandardState)

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM
 from spacy_structreg.tasks.tagged_words cimport TaggedWordTransitions, TreeDecoder
-from spacy_structreg.tasks.tagging cimport WordAtoms
+from spacy_structreg.tasks.word_fields cimport WordFields
 
 cdef enum:
     # Known heads that are none.
@@ -37,7 +37,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     cdef Py_ssize_t _n_tags
     cdef uint64_t* _between
 
-    cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1
+    cdef int describe(self, WordFields words, int n_labels, events, known) except -1
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil

@@ -20,7 +20,7 @@ from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagged_words cimport TaggedWordTransitions, TreeDecoder
-from spacy_structreg.tasks.tagging cimport WordAtoms
+from spacy_structreg.tasks.word_fields cimport WordFields
 
 import numpy as np
 
@@ -42,7 +42,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         """A system for another thread."""
         return type(self)(self.words, self.n_labels, self.atoms, tuple(self.tables))
 
-    cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
+    cdef int describe(self, WordFields words, int n_labels, events, known) except -1:
         """Set the common settings of parsing systems. known: names of the events.
 
         Raises ValueError for other events, and for numbers of labels below 1 or beyond 10,000.

@@ -50,7 +50,7 @@ from spacy_structreg.tasks.segmentation.words cimport (
     WordTransitions,
 )
 from spacy_structreg.tasks.tagged_words cimport number_of
-from spacy_structreg.tasks.tagging cimport mixed
+from spacy_structreg.tasks.word_fields cimport mixed
 
 import numpy as np
 

@@ -3,8 +3,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-PREFIXES: tuple[int, ...]
-CLASS_FIELDS: tuple[str, ...]
 MAX_CLASSES: int
 
 class WordClasses:

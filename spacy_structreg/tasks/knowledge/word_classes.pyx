@@ -13,18 +13,13 @@ from spacy_structreg.search.transition_system cimport NULL_ATOM
 
 import numpy as np
 
+from spacy_structreg.features.word_fields import CLASS_FIELDS, PATH_LENGTHS
 from spacy_structreg.learn.murmur import hash_string
-
-PREFIXES = (4, 6, 10, 20)
-"""Lengths of the beginnings of paths."""
-
-CLASS_FIELDS = ("class", *(f"class{size}" for size in PREFIXES))
-"""The names of the fields of a word: its class, and the beginnings of its path."""
 
 MAX_CLASSES = 0xFFFF
 """Most classes."""
 
-# Values below are those of nodes and words that are not there (`tasks.tagging`, `tagged_words`).
+# Values below are those of nodes and words that are not there (`tagged_words`, `word_fields`).
 cdef uint64_t NO_CLASS = 3
 
 assert len(CLASS_FIELDS) == N_CLASS_FIELDS
@@ -84,7 +79,7 @@ cdef class WordClasses(BufferOwner):
             return None
         if number == len(self.names):
             return ""
-        return self.names[number] if field == 0 else self.names[number][: PREFIXES[field - 1]]
+        return self.names[number] if field == 0 else self.names[number][: PATH_LENGTHS[field - 1]]
 
     def number(self, uint64_t key):
         """Return the class number of a word; the number of classes if it has none."""
@@ -101,7 +96,7 @@ cdef class WordClasses(BufferOwner):
     def of_words(cls, words, key_of):
         """Classes of words by the key of each; of words of one key the first counts.
 
-        words: pairs of words and names of classes. key_of: such as `WordAtoms.key_of`.
+        words: pairs of words and names of classes. key_of: such as `WordFields.key_of`.
         Raises ValueError for more classes than `MAX_CLASSES`.
         """
         classes = {}

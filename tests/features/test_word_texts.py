@@ -8,19 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
 
-from spacy_structreg.features.word_atoms import (
+from spacy_structreg.features.word_fields import (
     MAX_CHARACTERS,
-    NULLABLE,
-    WORD_ATOMS,
+    WORD_FIELDS,
     capitals,
-    classes,
     digits,
     kinds,
-    length,
     letter_ngrams,
     lower_case,
+    parts,
     shape,
 )
+
+
+def text_of(name: str, word: str) -> str | None:
+    read = WORD_FIELDS[name].text
+    assert read is not None
+    return read(word)
+
 
 words = st.text(
     st.one_of(st.sampled_from("aAbZéÉγ3０三年.-,。学\0𠀀|\\"), st.characters()), max_size=9
@@ -68,8 +73,8 @@ def test_kinds_shapes_and_capitals(word: str, expected: tuple[str, str, str]) ->
         ("", ""),
     ],
 )
-def test_classes_of_biomedical_names(word: str, expected: str) -> None:
-    assert classes(word) == expected
+def test_parts_of_biomedical_names(word: str, expected: str) -> None:
+    assert parts(word) == expected
 
 
 def test_digits_become_zeros() -> None:
@@ -90,15 +95,16 @@ def test_case_is_that_of_python_where_lengths_stay(word: str) -> None:
 def test_affixes(word: str) -> None:
     small = lower_case(word)
     for size in range(1, 7):
+        names = (f"prefix{size}", f"suffix{size}") if size > 1 else ("start", "end")
         expected = (small[:size], small[len(small) - size :]) if size <= len(word) else (None, None)
-        found = WORD_ATOMS[f"prefix{size}"](word), WORD_ATOMS[f"suffix{size}"](word)
-        assert found == expected
+        assert tuple(text_of(name, word) for name in names) == expected
 
 
 @given(words)
-def test_only_affixes_are_null(word: str) -> None:
-    for name, value in WORD_ATOMS.items():
-        assert name in NULLABLE or value(word) is not None
+def test_only_some_fields_are_null(word: str) -> None:
+    for name, field in WORD_FIELDS.items():
+        if field.text is not None:
+            assert field.is_nullable or text_of(name, word) is not None
 
 
 def test_letter_ngrams_of_short_words() -> None:
@@ -129,5 +135,5 @@ def test_letter_ngrams_are_the_substrings_of_the_word_between_its_ends(word: str
 def test_long_words_cost_no_more_than_their_beginning() -> None:
     word = "ab" * 1_000_000
     assert letter_ngrams(word) == letter_ngrams(word[:MAX_CHARACTERS])
-    assert kinds(word) == "x" * MAX_CHARACTERS
-    assert length(word) == "15"
+    assert text_of("len", word) == "15"
+    assert text_of("pattern", word) == "ABABABABABABABA"

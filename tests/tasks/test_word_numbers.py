@@ -1,0 +1,76 @@
+"""The numbers of the fields of words, against the texts that they stand for."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from looped import looped
+
+from spacy_structreg.corpora.word_lists import ListedWord
+from spacy_structreg.features.word_fields import CLASS_FIELDS, WORD_FIELDS
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
+from spacy_structreg.tasks.word_fields import TagSets, WordFields
+
+TAGS = ("N", "V", "P")
+PLAIN = WordFields()
+LISTED = [
+    ListedWord("学生", ("n", "v"), 3),
+    ListedWord("a", ("n",), 1),
+    ListedWord("学", (), 2),
+]
+
+
+def knowing() -> WordFields:
+    categories = {"学": [0, 1], "生": [0, 1], "a": [1]}
+    tags = {"学生": [0], "家": [0], "a": [1, 2]}
+    return WordFields(
+        True,
+        TagSets.from_mapping(3, {ord(each): found for each, found in categories.items()}),
+        TagSets.from_mapping(3, {PLAIN.key_of(word): found for word, found in tags.items()}),
+        word_classes=WordClasses.of_words(
+            [("学生", "0110"), ("a", "011011"), ("b", "10")], PLAIN.key_of
+        ),
+        known=KnownWords.of(LISTED),
+    )
+
+
+words = st.one_of(
+    st.sampled_from(["学生", "学", "生", "a", "b", "ａ", "家", "alpha", "IV", "试一试"]),
+    st.text(st.one_of(st.sampled_from("aAbBIVX1３.,-。学三年α𠀀"), st.characters()), min_size=1,
+            max_size=9),
+)  # fmt: skip
+
+
+@looped("name", [name for name in WORD_FIELDS if name != "guide"])
+@given(found=st.lists(words, max_size=6))
+def test_words_share_a_number_exactly_when_they_share_a_text(name: str, found: list[str]) -> None:
+    fields = knowing()
+    text_of: dict[int, str | None] = {}
+    for word in found:
+        text = fields.text(name, word, TAGS)
+        assert text_of.setdefault(fields.values(word)[name], text) == text
+    assert len(set(text_of.values())) == len(text_of)
+
+
+def test_texts_by_hand() -> None:
+    fields = knowing()
+    assert [fields.text(name, "ａ", TAGS) for name in ("w", "tags", "catend", "listed")] == [
+        "a", "V/P", "V", "n",
+    ]  # fmt: skip
+    assert [fields.text(name, "学生") for name in CLASS_FIELDS] == ["0110"] * 5
+    assert fields.text("class6", "a") == "011011"
+    assert fields.text("class", "生") == ""
+    assert fields.text("listed", "学") == ""
+    assert fields.text("listed", "生") is None
+    assert PLAIN.text("listed", "学生") is PLAIN.text("tags", "学生", TAGS) is None
+    with pytest.raises(KeyError):
+        PLAIN.text("size", "学生")
+
+
+def test_fields_survive_pickling() -> None:
+    again = pickle.loads(pickle.dumps(knowing()))
+    assert again.values("学生") == knowing().values("学生")
