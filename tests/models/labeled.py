@@ -107,7 +107,7 @@ def objective_of(model: Labeler[Any], corpus: Iterable[Any], l2: float, l1: floa
     spec: Any = model._fitted_spec()
     total = 0.0
     for sentence in corpus:
-        items, labels = model._split(sentence)
+        items, labels = model.SPEC.items_and_labels(sentence)
         if items:
             numbers = [spec.labels.index(label) for label in labels]
             total += Oracle(model, items).surprise(numbers)
