@@ -26,6 +26,13 @@ from spacy_structreg.learn.setting_fields import (
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
+from spacy_structreg.models.knowledge import (
+    contents_of_words,
+    read_words,
+    restored_words,
+    unread_words,
+    word_tables,
+)
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import (
@@ -36,7 +43,6 @@ from spacy_structreg.models.tree_parser import (
     checked_sentence,
     visible_places,
 )
-from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words, further_tables
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
@@ -47,6 +53,7 @@ from spacy_structreg.tasks.constituents import (
     ConstituentTransitions,
 )
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
@@ -217,7 +224,7 @@ class ConstituencyParserSettings(TreeParserSettings):
 
     def parsed(self) -> tuple[StateTemplate, ...]:
         templates = "phrases+" if self.templates is None else self.templates
-        names = joined(templates, *further_tables(self))
+        names = joined(templates, *word_tables(self))
         return parse_state_templates(
             names, CONSTITUENT_EVENTS, CONSTITUENT_ATOMS, CONSTITUENT_TABLES
         )
@@ -275,7 +282,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
                 "there is no phrase in the training corpus from which a constituency parser could "
                 "learn"
             )
-        known = WordKnowledge.read(settings)
+        known = read_words(settings)
         return cls._of(settings, sorted(labels), most_unaries, sorted(heads), known)
 
     @classmethod
@@ -284,7 +291,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
         known = sorted(set(check_strings("labels", stored.labels)))
         if not all(known) or not known:
             raise ValueError("phrases need labels, none of which is empty")
-        knowledge = WordKnowledge.stored(settings, stored.entries, stored.arrays)
+        knowledge = restored_words(settings, stored.entries, stored.arrays)
         heads: list[tuple[str, str]] = []
         if settings.known_heads:
             of_labels = check_strings(_HEADS, field(stored.entries, _HEADS, list))
@@ -295,7 +302,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
 
     @classmethod
     def empty(cls, settings: ConstituencyParserSettings) -> ConstituentSpec:
-        return cls._of(settings, (), LEAST_UNARIES, (), WordKnowledge.unread(settings))
+        return cls._of(settings, (), LEAST_UNARIES, (), unread_words(settings))
 
     @classmethod
     def _of(
@@ -304,12 +311,12 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
         labels: Sequence[str],
         max_unaries: int,
         heads: Iterable[tuple[str, str]],
-        knowledge: WordKnowledge,
+        knowledge: WordFields,
     ) -> ConstituentSpec:
         templates = settings.parsed()
         atoms = [atom for template in templates for atom in template.atoms]
         system = ConstituentTransitions(
-            knowledge.atoms(),
+            knowledge,
             labels,
             atoms,
             max_unaries=max_unaries,

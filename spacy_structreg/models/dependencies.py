@@ -23,6 +23,13 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
+from spacy_structreg.models.knowledge import (
+    contents_of_words,
+    read_words,
+    restored_words,
+    unread_words,
+    word_tables,
+)
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import (
@@ -35,7 +42,6 @@ from spacy_structreg.models.tree_parser import (
     visible_places,
     without_blanks,
 )
-from spacy_structreg.models.word_knowledge import WordKnowledge, contents_of_words, further_tables
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arc_eager import (
@@ -51,6 +57,7 @@ from spacy_structreg.tasks.dependencies.arc_standard import (
 )
 from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions, ParseDecoder
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
@@ -268,9 +275,7 @@ class DependencyParserSettings(TreeParserSettings):
     def parsed(self) -> tuple[StateTemplate, ...]:
         parts = SYSTEMS[self.system]
         return parse_state_templates(
-            joined(
-                parts.table if self.templates is None else self.templates, *further_tables(self)
-            ),
+            joined(parts.table if self.templates is None else self.templates, *word_tables(self)),
             parts.events,
             parts.atoms,
             parts.tables,
@@ -344,7 +349,7 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
-        known = WordKnowledge.read(settings)
+        known = read_words(settings)
         return cls._of(settings, sorted(labels | loose - {root}), root, known)
 
     @classmethod
@@ -353,12 +358,12 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
             settings,
             check_strings("labels", stored.labels),
             field(stored.entries, "root_label", str),
-            WordKnowledge.stored(settings, stored.entries, stored.arrays),
+            restored_words(settings, stored.entries, stored.arrays),
         )
 
     @classmethod
     def empty(cls, settings: DependencyParserSettings) -> DependencySpec:
-        return cls._of(settings, (), "", WordKnowledge.unread(settings))
+        return cls._of(settings, (), "", unread_words(settings))
 
     @classmethod
     def _of(
@@ -366,12 +371,12 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
         settings: DependencyParserSettings,
         labels: Sequence[str],
         root_label: str,
-        known: WordKnowledge,
+        known: WordFields,
     ) -> DependencySpec:
         templates = settings.parsed()
         events = list(dict.fromkeys(template.event for template in templates))
         atoms = [atom for template in templates for atom in template.atoms]
-        system = SYSTEMS[settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
+        system = SYSTEMS[settings.system].make(known, len(labels) or 1, atoms, events)
         return cls(settings, system, templates, tuple(labels), root_label)
 
     @property

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 import spacy_structreg
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.features.knowledge import (
@@ -22,14 +24,23 @@ from spacy_structreg.features.knowledge import (
 )
 from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
+from spacy_structreg.learn.setting_fields import check_strings
+from spacy_structreg.models.settings import (
+    KnowledgeSettings,
+    LexiconSettings,
+    ViewSettings,
+    WordSettings,
+    WordTextSettings,
+)
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from spacy_structreg.learn.freezing import Bits
@@ -46,6 +57,9 @@ _TEXT_MODELS: Final = {
     "guided_joint_tagger": "GuidedJointTagger",
     "joint_reranker": "JointReranker",
 }
+# Names of what models of given words know, in a model file.
+_CLASSES: Final = "word_classes"
+_LISTS: Final = "lexicon"
 # Raw text is counted in so many threads.
 _MAX_THREADS: Final = 4
 
@@ -241,6 +255,88 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
             raise ValueError(f"the atoms of its knowledge source {name!r} are not its own")
         sources.append(source)
     return sources
+
+
+# Models of given words ---------------------------------------------------------------------------
+
+
+def word_tables(settings: WordSettings) -> tuple[str, ...]:
+    """The tables of templates that settings of knowledge of words add."""
+    classes = () if settings.word_classes is None else ("classes",)
+    return (*classes, _LISTS) if _has_lists(settings) else classes
+
+
+def unread_words(settings: WordSettings) -> WordFields:
+    """The fields of words before any file is read: without script and lists, classes empty."""
+    nothing: Arrays = {"keys": np.zeros(0, np.uint64), "numbers": np.zeros(0, np.uint16)}
+    classes = None if settings.word_classes is None else WordClasses((), nothing)
+    return WordFields(_half_width(settings), word_classes=classes)
+
+
+def read_words(settings: WordSettings) -> WordFields:
+    """The fields of words, with the script, the classes and the lists that settings name.
+
+    Raises CorpusError for a file of other contents, OSError for one that cannot be read, and
+    ImportError as `read_script`.
+    """
+
+    from spacy_structreg.corpora.word_classes import read_word_classes
+
+    half_width, script = _half_width(settings), read_script(settings.script)
+    plain = WordFields(half_width, script=script)
+    known = classes = None
+    if isinstance(settings, LexiconSettings) and settings.lexicon:
+        known = known_words(settings, lambda text: "".join(map(chr, plain.codes_of(text))))
+    if (path := settings.word_classes) is not None:
+        try:
+            classes = WordClasses.of_words(read_word_classes(path), plain.key_of)
+        except UnicodeError as error:
+            raise ValueError(f"{path}: {error}") from error
+    return WordFields(half_width, script=script, word_classes=classes, known=known)
+
+
+def restored_words(settings: WordSettings, entries: dict[str, Any], arrays: Arrays) -> WordFields:
+    """The same of a model file, from what `contents_of_words` gave.
+
+    Raises ValueError for anything else.
+    """
+    script = stored_script(settings.script, arrays)
+    inner = unnested(_CLASSES, arrays)
+    if (settings.word_classes is None) != (not inner and _CLASSES not in entries):
+        raise ValueError("its setting of word classes and the classes do not go together")
+    if _has_lists(settings) != (_LISTS in entries):
+        raise ValueError("its setting of word lists and the words do not go together")
+    known = classes = None
+    if _LISTS in entries:
+        known = KnownWords.from_contents(field(entries, _LISTS, dict), unnested(_LISTS, arrays))
+    if settings.word_classes is not None:
+        names = check_strings(_CLASSES, field(entries, _CLASSES, list))
+        classes = WordClasses(names, inner)
+    return WordFields(_half_width(settings), script=script, word_classes=classes, known=known)
+
+
+def contents_of_words(words: WordFields) -> tuple[dict[str, Any], Arrays]:
+    """The part of `ModelSpec.contents` that `restored_words` takes back."""
+    arrays: Arrays = {} if words.script is None else words.script.arrays
+    entries: dict[str, Any] = {}
+    if words.known is not None:
+        entries[_LISTS], inner = words.known.contents()
+        arrays = {**arrays, **nested(_LISTS, inner)}
+    if words.word_classes is not None:
+        entries[_CLASSES] = list(words.word_classes.names)
+        arrays = {**arrays, **nested(_CLASSES, words.word_classes.arrays)}
+    return entries, arrays
+
+
+def _half_width(settings: WordSettings) -> bool:
+    return isinstance(settings, ViewSettings) and settings.half_width
+
+
+def _has_lists(settings: WordSettings) -> bool:
+    return isinstance(settings, LexiconSettings) and bool(settings.lexicon)
+
+
+# Guides ------------------------------------------------------------------------------------------
 
 
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:

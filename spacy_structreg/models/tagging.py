@@ -38,6 +38,13 @@ from spacy_structreg.models.gold import (
     known_pairs,
     tags_of,
 )
+from spacy_structreg.models.knowledge import (
+    contents_of_words,
+    read_words,
+    restored_words,
+    unread_words,
+    word_tables,
+)
 from spacy_structreg.models.model_spec import Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.parallel import run_tasks
 from spacy_structreg.models.progress import progress_bar
@@ -53,11 +60,6 @@ from spacy_structreg.models.settings import (
     joined,
 )
 from spacy_structreg.models.stored_model import nested, read_model, unnested
-from spacy_structreg.models.word_knowledge import (
-    WordKnowledge,
-    contents_of_words,
-    further_tables,
-)
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
@@ -70,7 +72,7 @@ from spacy_structreg.tasks.tagging import (
     TagDecoder,
     TagTransitions,
 )
-from spacy_structreg.tasks.word_fields import TagSets
+from spacy_structreg.tasks.word_fields import TagSets, WordFields
 from spacy_structreg.training.agenda import AgendaTrainer
 
 DEFAULT_LEARNING: Final = Learning(mini_sample=5.0, dropout=0.1)
@@ -129,7 +131,7 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
 
     def parsed(self) -> tuple[StateTemplate, ...]:
         """The templates. Raises ValueError for those that cannot be."""
-        further = [*["guide"] * (self.guide is not None), *further_tables(self)]
+        further = [*["guide"] * (self.guide is not None), *word_tables(self)]
         names = joined(self.templates, *further)
         return parse_state_templates(names, TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES)
 
@@ -161,7 +163,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         guide = None
         if settings.guide is not None:
             guide = Tagger.from_contents(*read_model(settings.guide, [Tagger.KIND]))
-        known = WordKnowledge.read(settings)
+        known = read_words(settings)
         return cls._of(settings, labels, counts.items(), known, guide)
 
     @classmethod
@@ -181,7 +183,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
             guide = Tagger.from_contents("guide", header, unnested("guide", stored.arrays))
             if not guide.is_trained or header["state"] == "training":
                 raise ValueError("its guide is not a trained model")
-        knowledge = WordKnowledge.stored(settings, stored.entries, stored.arrays)
+        knowledge = restored_words(settings, stored.entries, stored.arrays)
         return cls._from(
             settings, known, categories, classes, dictionary, known=knowledge, guide=guide
         )
@@ -189,7 +191,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
     @classmethod
     def empty(cls, settings: TaggerSettings) -> TagSpec:
         """A spec without tags."""
-        return cls._of(settings, (), (), WordKnowledge.unread(settings), None)
+        return cls._of(settings, (), (), unread_words(settings), None)
 
     @classmethod
     def _of(
@@ -197,19 +199,18 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         settings: TaggerSettings,
         labels: Sequence[str],
         counts: Iterable[tuple[str, Counter[str]]],
-        known: WordKnowledge,
+        known: WordFields,
         guide: Tagger | None,
     ) -> TagSpec:
         """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
-            seen = of_word[atoms.key_of(word)]
+            seen = of_word[known.key_of(word)]
             for tag, count in tags.items():
                 seen[number[tag]] += count
-            for code in set(atoms.codes_of(word)):
+            for code in set(known.codes_of(word)):
                 for tag, count in tags.items():
                     of_character[code][number[tag]] += count
 
@@ -245,7 +246,7 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         classes: TagSets | None,
         dictionary: TagSets | None,
         *,
-        known: WordKnowledge,
+        known: WordFields,
         guide: Tagger | None,
     ) -> TagSpec:
         templates = settings.parsed()
@@ -253,7 +254,14 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
         return cls(
             tuple(labels),
             TagTransitions(
-                known.atoms(categories, classes),
+                WordFields(
+                    known.half_width,
+                    categories,
+                    classes,
+                    known.script,
+                    known.word_classes,
+                    known.known,
+                ),
                 len(labels) or 1,
                 atoms,
                 new_guide=None if guide is None else guide._decoders().new_decoder,

@@ -12,6 +12,13 @@ from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.model_file import field
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.gold import as_list, check_names, is_row
+from spacy_structreg.models.knowledge import (
+    contents_of_words,
+    read_words,
+    restored_words,
+    unread_words,
+    word_tables,
+)
 from spacy_structreg.models.label_chain import (
     KnownFeatures,
     LabelChainSpec,
@@ -22,9 +29,9 @@ from spacy_structreg.models.label_chain import (
 )
 from spacy_structreg.models.model_spec import StoredSpec
 from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
-from spacy_structreg.models.word_knowledge import WordKnowledge, further_tables
 from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
 from spacy_structreg.tasks.tokens import TokenFeatures
+from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -72,13 +79,13 @@ class SequenceLabelerSettings(WordSettings, LabelerSettings):
         in_config=False,
     )
 
-    def features(self, known: WordKnowledge | None = None) -> TokenFeatures:
+    def features(self, known: WordFields | None = None) -> TokenFeatures:
         """The features of tokens; None leaves out what files of knowledge say."""
         return TokenFeatures(
-            joined(self.templates, *further_tables(self)),
+            joined(self.templates, *word_tables(self)),
             self.columns,
             self.gazetteers if isinstance(self.gazetteers, Gazetteers) else None,
-            (known or WordKnowledge.unread(self)).atoms(),
+            known or unread_words(self),
         )
 
 
@@ -128,15 +135,15 @@ class SequenceLabelerSpec(LabelChainSpec[LabeledTokens]):
 
     @classmethod
     def new_features(cls, settings: SequenceLabelerSettings) -> KnownFeatures:
-        known = WordKnowledge.read(settings)
-        return settings.features(known), *known.contents()
+        known = read_words(settings)
+        return settings.features(known), *contents_of_words(known)
 
     @classmethod
     def stored_features(
         cls, settings: SequenceLabelerSettings, stored: StoredSpec
     ) -> KnownFeatures:
-        known = WordKnowledge.stored(settings, stored.entries, stored.arrays)
-        return settings.features(known), *known.contents()
+        known = restored_words(settings, stored.entries, stored.arrays)
+        return settings.features(known), *contents_of_words(known)
 
 
 class SequenceLabeler(Labeler[LabeledTokens]):
