@@ -213,6 +213,26 @@ def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -
     return value
 
 
+def keyed_arrays(arrays: Mapping[str, Any], dtypes: Mapping[str, Any], of: str) -> Arrays:
+    """Copies of the arrays of a table, read-only: files that are mapped may change, and be gone.
+
+    dtypes: of all arrays that there must be, of one dimension each; ``keys`` must rise.
+    of: what they are of, for errors. Raises ValueError for others.
+    """
+    if set(arrays) != set(dtypes):
+        raise ValueError(f"expected the arrays {', '.join(dtypes)} of {of}, got {sorted(arrays)}")
+    kept: Arrays = {}
+    for name, dtype in dtypes.items():
+        array = arrays[name]
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise ValueError(f"the {name} of {of} must be 1-D {np.dtype(dtype)}")
+        kept[name] = array.copy()
+        kept[name].setflags(write=False)
+    if (kept["keys"][1:] <= kept["keys"][:-1]).any():
+        raise ValueError(f"the keys of {of} are not in ascending order")
+    return kept
+
+
 def _chunks(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Iterator[bytes | memoryview]:

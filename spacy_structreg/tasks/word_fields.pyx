@@ -32,6 +32,7 @@ from spacy_structreg.features.word_fields import (
     shape_table,
 )
 from spacy_structreg.features.word_fields import MAX_LENGTH as _MAX_LENGTH
+from spacy_structreg.learn.model_file import keyed_arrays
 from spacy_structreg.tasks.joint.tag_records import check_tags
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
 
@@ -214,24 +215,14 @@ cdef class TagSets(BufferOwner):
 
 def _checked_sets(n_tags, arrays):
     """Validate the arrays of `TagSets`; return them in the layout of the kernels."""
-    if set(arrays) != {"keys", "starts", "tags"}:
-        raise ValueError(f"expected the arrays keys, starts and tags, got {sorted(arrays)}")
-    kept = {}
-    for name, dtype in (("keys", np.uint64), ("starts", np.int64), ("tags", np.uint16)):
-        array = arrays[name]
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the {name} of tag sets must be 1-D {np.dtype(dtype)}")
-        # A copy: files that are mapped may change, and be gone.
-        kept[name] = array.copy()
-        kept[name].setflags(write=False)
+    dtypes = {"keys": np.uint64, "starts": np.int64, "tags": np.uint16}
+    kept = keyed_arrays(arrays, dtypes, "tag sets")
     keys, starts, tags = kept["keys"], kept["starts"], kept["tags"]
     n = len(keys)
     if len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(tags):
         raise ValueError("the offsets of the tag sets are not in ascending order")
     if (starts[1:] <= starts[:n]).any():
         raise ValueError("a tag set is empty")
-    if (keys[1:] <= keys[: n - 1] if n else keys).any():
-        raise ValueError("the keys of the tag sets are not in ascending order")
     begins = np.zeros(len(tags) + 1, dtype=bool)
     begins[starts] = True
     if len(tags) and (

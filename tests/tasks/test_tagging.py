@@ -571,7 +571,7 @@ def arrays(**changes: Any) -> dict[str, np.ndarray]:
         ({"starts": np.array([0, -(2**62), 3], dtype=np.int64)}, "is empty"),
         ({"tags": np.array([1, 0, 1], dtype=np.uint16)}, "not in ascending order"),
         ({"tags": np.array([0, 2, 1], dtype=np.uint16)}, "out of range"),
-        ({"extra": np.zeros(1)}, "keys, starts and tags"),
+        ({"extra": np.zeros(1)}, "keys, starts, tags"),
     ],
 )
 def test_arrays_that_are_no_sets(changes: dict[str, np.ndarray], message: str) -> None:

@@ -14,6 +14,7 @@ from spacy_structreg.search.transition_system cimport NULL_ATOM
 import numpy as np
 
 from spacy_structreg.features.word_fields import CLASS_FIELDS, PATH_LENGTHS
+from spacy_structreg.learn.model_file import keyed_arrays
 from spacy_structreg.learn.murmur import hash_string
 
 MAX_CLASSES = 0xFFFF
@@ -120,21 +121,10 @@ def _symbol(value):
 
 def _checked(arrays, n_classes):
     """Validate the arrays of `WordClasses`; return them in the layout of the kernels."""
-    if set(arrays) != {"keys", "numbers"}:
-        raise ValueError(f"expected word classes as keys and numbers, got {sorted(arrays)}")
-    kept = {}
-    for name, dtype in (("keys", np.uint64), ("numbers", np.uint16)):
-        array = arrays[name]
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise ValueError(f"the {name} of word classes must be 1-D {np.dtype(dtype)}")
-        # A copy: files that are mapped may change, and be gone.
-        kept[name] = array.copy()
-        kept[name].setflags(write=False)
-    keys, numbers = kept["keys"], kept["numbers"]
-    if len(keys) != len(numbers):
+    kept = keyed_arrays(arrays, {"keys": np.uint64, "numbers": np.uint16}, "word classes")
+    numbers = kept["numbers"]
+    if len(kept["keys"]) != len(numbers):
         raise ValueError("word classes must have one class per word")
-    if len(keys) and (keys[1:] <= keys[: len(keys) - 1]).any():
-        raise ValueError("the keys of word classes are not in ascending order")
     if len(numbers) and int(numbers.max()) >= n_classes:
         raise ValueError("the class of a word is out of range")
     return kept
