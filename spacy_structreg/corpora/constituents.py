@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class ConstituencySentence:
         Labels are the relations; if they are not known, `root` and, else, `dep`.
         """
 
-        from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
+        from spacy_structreg.corpora.dependency_relations import ROOT_DEPENDENCY
 
         heads = self.heads()
         relations = self.relations or tuple(

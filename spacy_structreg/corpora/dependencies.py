@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = [
+    "DEPENDENCY",
     "ROOT",
     "Parse",
     "find_circle",
@@ -20,6 +21,9 @@ __all__ = [
 
 ROOT = -1
 """Head of a root, in place of a position."""
+DEPENDENCY = "dep"
+"""Relation of which no more is known: of words that no rule fits, in trees without labels, and of
+white space."""
 
 
 @dataclass(frozen=True, slots=True)

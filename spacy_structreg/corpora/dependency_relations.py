@@ -20,12 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from spacy_structreg.corpora.dependencies import DEPENDENCY
 from spacy_structreg.corpora.trees import FUNCTION_TAGS, Tree
 
-__all__ = ["CTB_RELATIONS", "DEPENDENCY", "NO_RELATIONS", "ROOT_DEPENDENCY", "RelationRules"]
+__all__ = ["CTB_RELATIONS", "NO_RELATIONS", "ROOT_DEPENDENCY", "RelationRules"]
 
-DEPENDENCY = "dep"
-"""Relation of a word that no rule fits."""
 ROOT_DEPENDENCY = "root"
 """Relation of the head of a sentence."""
 

@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentence_marks import SentenceMarks
+from spacy_structreg.corpora.spacing import IDEOGRAPHS
 
 __all__ = [
     "LONGEST",
@@ -71,7 +72,6 @@ MIDDLE: Final = "，、；：,;:·"
 # What follows a mark, if it is not simply the next sentence; nothing does at the end of the text.
 UNUSUAL: Final = ("", "[", *MIDDLE)
 BREAKS: Final = "\n\r\u2028\u2029"
-_HAN: Final = "㐀-䶿一-鿿"
 
 # What writers keep apart by spaces: words that are not of Han script, and @names.
 _LATIN_END: Final = re.compile(r"[0-9A-Za-zÀ-ɏ]\Z")
@@ -103,7 +103,7 @@ CANDIDATE: Final = re.compile(
         t=re.escape(TERMINATORS),
         b=BREAKS,
         d=re.escape(STOPS),
-        h=_HAN,
+        h=IDEOGRAPHS,
         c=re.escape(CLOSERS),
         r=re.escape(TERMINATORS + STOPS + CLOSERS) + EXTENDERS + FOLLOWERS,
         # What a joiner joins.
@@ -142,7 +142,7 @@ _ENDS_AGAIN: Final = re.compile(f'[{re.escape(_CLOSING)}"][^{_ENDING}]*[{_ENDING
 # What closes is looked for in so many characters, and so many may be open at a time.
 _INSIDE: Final = 200
 # A quotation and this are one sentence, even with white space between them.
-_SAYS: Final = re.compile(f"[{_HAN}]{{1,3}}(?:[说說问問喊答]|(?<!知)道)")
+_SAYS: Final = re.compile(f"[{IDEOGRAPHS}]{{1,3}}(?:[说說问問喊答]|(?<!知)道)")
 _DEPTH: Final = 16
 # Behind these, a quotation has no introduction: 讯（记者）“立正！”随着口令
 _NO_INTRODUCTION: Final = frozenset(")）]］】〕》〉%％")
@@ -159,9 +159,9 @@ _NAME_CHARACTERS: Final = (
 )
 _NAME_BEFORE: Final = re.compile(
     # Of two such characters or more, or one that is all.
-    f"(?:[{_NAME_CHARACTERS}]{{2}}|(?<![{_HAN}])[{_NAME_CHARACTERS}])(?<!西安)(?<!延安)\\Z"
+    f"(?:[{_NAME_CHARACTERS}]{{2}}|(?<![{IDEOGRAPHS}])[{_NAME_CHARACTERS}])(?<!西安)(?<!延安)\\Z"
 )
-_NAME_AFTER: Final = re.compile(f"[{_NAME_CHARACTERS}](?:[{_NAME_CHARACTERS}]|(?![{_HAN}]))")
+_NAME_AFTER: Final = re.compile(f"[{_NAME_CHARACTERS}](?:[{_NAME_CHARACTERS}]|(?![{IDEOGRAPHS}]))")
 _MARKS: Final = SentenceMarks(
     full_stops="。",
     terminators=TERMINATORS,

@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["HAN", "HAN_PAIR", "SPACED_HAN", "WORD", "spaces_between"]
+__all__ = ["HAN", "HAN_PAIR", "IDEOGRAPHS", "SPACED_HAN", "WORD", "spaces_between"]
 
 WORD = re.compile("[^ \t\u3000]+")
 """A run of characters that are no white space."""
-# Han characters: the unified and compatibility ideographs, the radicals, 々 〇, planes 2 and 3.
-HAN = "\u2e80-\u2fd5\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
+"""Ranges of the unified ideographs of the first plane, for a class of a regular expression."""
+# Besides them the radicals, 々 〇, the compatibility ideographs, planes 2 and 3.
+HAN = f"\u2e80-\u2fd5\u3005\u3007{IDEOGRAPHS}\uf900-\ufaff\U00020000-\U0003ffff"
 """Ranges of Han characters, for a class of a regular expression."""
 SPACED_HAN = re.compile(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
 """A Han character and the white space before another one."""

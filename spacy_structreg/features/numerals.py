@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from spacy_structreg.corpora.spacing import IDEOGRAPHS
+
 __all__ = ["BEGINS", "CHARACTERS", "DATE_NAME", "DIGITS", "FRACTION", "NUMERAL", "ORDINAL", "YEAR"]
 
 _DIGIT: Final = "一二三四五六七八九两兩"
@@ -56,7 +58,7 @@ _MYRIADS: Final = (
 _LAST: Final = (
     f"(?:(?<=[十廿卅])|(?<=[百千{_TEN_THOUSANDS}])[零〇])"
     f"(?:{_NO_WORD}(?:{_SOME}(?![{CHARACTERS}])|[{_DIGIT}](?![{CHARACTERS}]))|[几幾])|"
-    f"(?<=[百千{_TEN_THOUSANDS}])[二三四五六七八九](?={_COUNTED}|[^一-鿿㐀-䶿]|\\Z)"
+    f"(?<=[百千{_TEN_THOUSANDS}])[二三四五六七八九](?={_COUNTED}|[^{IDEOGRAPHS}]|\\Z)"
 )
 _NUMBER: Final = (
     f"(?:{_MYRIADS}(?:[零〇]?{_MYRIADS}){{0,3}}(?:[零〇]?{_TENS})?(?:{_LAST})?(?:{_MORE})?|"

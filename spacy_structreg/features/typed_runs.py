@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from spacy_structreg.corpora.spacing import IDEOGRAPHS
 from spacy_structreg.features import numerals
 from spacy_structreg.features.character_classes import RUNS
 
@@ -66,7 +67,6 @@ CutKind: TypeAlias = Literal["price", "measure", "topic"]
 _LETTER: Final = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"
 _COMBINING: Final = "\u0300-\u036f"
 _ALNUM: Final = f"0-9{_LETTER}"
-_HAN: Final = "一-鿿㐀-䶿"
 _NO_WORD_BEFORE: Final = f"(?<![{_ALNUM}_])"
 _NO_WORD_AFTER: Final = f"(?![{_ALNUM}_])"
 
@@ -111,7 +111,7 @@ _ROOT: Final = (
 )
 # What may stand before a path or an option, unlike Han characters: 微信/QQ/MSN, 卡拉-OK.
 _BEGINS: Final = r"(?<![^\s\"'“‘「『《（(\[【<`=|/：:，,、。；;])"
-_HAN_BEFORE: Final = f"(?<=[{_HAN}])"
+_HAN_BEFORE: Final = f"(?<=[{IDEOGRAPHS}])"
 # English words behind dashes.
 _JOINING: Final = (
     "a|an|and|as|at|but|he|i|if|in|it|no|not|of|oh|or|she|so|that|the|then|they|this|to|we|well|"
@@ -125,8 +125,8 @@ _SCRIPT: Final = (
 _COUNT: Final = "[0-9零〇一二两三四五六七八九十百千万亿]"
 _SIGN: Final = (
     rf"(?<![{_ALNUM}.)）])(?<!\d[%％‰℃℉°€])"
-    rf"(?<!{_COUNT}[{_HAN}])(?<!{_COUNT}[{_HAN}]{{2}})(?<!{_COUNT}平方米|{_COUNT}立方米)"
-    rf"(?:[-−]|(?<![{_HAN}])\+)(?!\d{{1,8}}[-:])"
+    rf"(?<!{_COUNT}[{IDEOGRAPHS}])(?<!{_COUNT}[{IDEOGRAPHS}]{{2}})(?<!{_COUNT}平方米|{_COUNT}立方米)"
+    rf"(?:[-−]|(?<![{IDEOGRAPHS}])\+)(?!\d{{1,8}}[-:])"
 )
 _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
 # 2300余万, 3.5万, 600多.
@@ -191,10 +191,10 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     "mention": (
         rf"(?<![{_ALNUM}_.+-])@(?:所有人|全体成员|"
         # In Han characters as far as a colon or white space in the line, without a verb of saying.
-        rf"[{_ALNUM}_·-]{{0,20}}(?:[{_HAN}][{_ALNUM}_·-]{{0,20}}){{1,8}}"
+        rf"[{_ALNUM}_·-]{{0,20}}(?:[{IDEOGRAPHS}][{_ALNUM}_·-]{{0,20}}){{1,8}}"
         r"(?<![说称问道])(?<!留言|调侃|表示|评论|回复|吐槽|提问|爆料|发文|发帖)"
         r"(?=[ \t\xa0\u3000:：])|"
-        rf"(?!\d{{1,64}}[{_HAN}])[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
+        rf"(?!\d{{1,64}}[{IDEOGRAPHS}])[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
     ),
     "emoticon": (
         rf"\^[_.oO-]{{0,3}}\^|(?:[TQ]_{{1,3}}[TQ]|QAQ|QwQ|TAT|[oO0]_[oO0]){_NO_WORD_AFTER}|"
@@ -219,7 +219,7 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"(?=/[A-Za-z0-9_+\-]{{1,40}}/[A-Za-z0-9_.+@\-/]{{1,99}}\.(?=[A-Za-z0-9]{{1,8}}(?![{_ALNUM}_./]))"
         rf"(?i:{_FILE}|{_FILE_WORD})))/)"
         rf"(?:[A-Za-z0-9_.+@\-]{{1,99}}/){{1,999}}[A-Za-z0-9_.+\-]{{0,99}}(?<!\.)"
-        rf"(?![A-Za-z0-9_+\-/])(?:(?<!/)|(?![{_HAN}]))|"
+        rf"(?![A-Za-z0-9_+\-/])(?:(?<!/)|(?![{IDEOGRAPHS}]))|"
         rf"(?<![{_ALNUM}_./])(?:~|\.{{1,2}})/[A-Za-z0-9_.+@\-]{{1,99}}(?<!\.)|"
         rf"{_NO_WORD_BEFORE}(?!{_SCRIPT}{_NO_WORD_AFTER})(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,20}}"
         rf"[A-Za-z0-9_\-]{{1,99}}(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?i:{_FILE})"
@@ -292,9 +292,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     "mark": (
         rf"[{_SINGLE}<]|(?<![ACGT])>|>(?![ACGT])|(?<!/)\*(?!\.[a-z])|(?<![{_ALNUM}])[{_HALF_FREE}]|[{_HALF_FREE}](?![{_ALNUM}])|(?<=<)/|/(?=>)|"
         rf"\\(?![{_LETTER}])|(?<![{_ALNUM}])[{_FREE}](?![{_ALNUM}])|&(?=[a-z]{{2,8}};|#\d{{1,6}};)|"
-        rf"(?<![{_ALNUM}])@(?![{_ALNUM}{_HAN}])|(?<![{_ALNUM}{_HAN}])-(?![{_ALNUM}])|"
-        rf"(?<![{_ALNUM}])-(?![{_ALNUM}{_HAN}])|(?<=[{_HAN}])\.(?=[{_HAN}\s]|\Z)|±(?=\d)|"
-        rf"(?<=\d)[xX](?=\d)|(?<![{_HAN}])•|•(?![{_HAN}])|"
+        rf"(?<![{_ALNUM}])@(?![{_ALNUM}{IDEOGRAPHS}])|(?<![{_ALNUM}{IDEOGRAPHS}])-(?![{_ALNUM}])|"
+        rf"(?<![{_ALNUM}])-(?![{_ALNUM}{IDEOGRAPHS}])|(?<=[{IDEOGRAPHS}])\.(?=[{IDEOGRAPHS}\s]|\Z)|±(?=\d)|"
+        rf"(?<=\d)[xX](?=\d)|(?<![{IDEOGRAPHS}])•|•(?![{IDEOGRAPHS}])|"
         # Two around a word; the other one is found when it comes.
         rf"(?<![{_ALNUM}])(?P<around>[%$^&])(?=(?P<within>[{_ALNUM}]{{1,40}})(?P=around)(?![{_ALNUM}]))|"
         rf"(?<=[\d%％‰℃℉°元年月日号號时時点點岁歲])(?P<to>[{_BETWEEN}])(?=\d)"

@@ -11,7 +11,13 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from spacy_structreg.corpora.dependencies import ROOT, Parse, is_projective, projectivize
+from spacy_structreg.corpora.dependencies import (
+    DEPENDENCY,
+    ROOT,
+    Parse,
+    is_projective,
+    projectivize,
+)
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -65,9 +71,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger("spacy_structreg")
-
-UNLABELED: Final = "dep"
-"""The label of all arcs of a parser without labels."""
 
 
 GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
@@ -440,14 +443,14 @@ def _is_tree(example: Sentence) -> bool:
 
 def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
     """The labels to train on."""
-    return example.labels if labeled else (UNLABELED,) * len(example.words)
+    return example.labels if labeled else (DEPENDENCY,) * len(example.words)
 
 
 class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Parse]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     Tables of templates are those of `features.dependencies`. Without labels, all arcs get
-    `UNLABELED`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
+    `DEPENDENCY`, and the best epoch is that of the highest dep_uas, not dep_las. With `merge`,
     arc-standard parsing goes on from all states that a merged one may lie on.
 
     Gold sentences are `Sentence`s. Trees that are not projective are made so for

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any, Final
 
+from spacy_structreg.corpora.spacing import IDEOGRAPHS
 from spacy_structreg.learn.model_file import field
 from spacy_structreg.models.gold import ExampleSchema, GoldT
 
 _HAN: Final = re.compile(
-    "[〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af]+"
+    f"[〇{IDEOGRAPHS}\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af]+"
 )
 
 

@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings
@@ -48,7 +48,6 @@ from spacy_structreg.pipeline.task import (
 )
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
-    SPACE_LABEL,
     TreePipe,
     TreePipeSettings,
     write_heads,
@@ -237,7 +236,7 @@ conventions = "collins"
             for head in heads_of_all(of_words, within, part.end - part.start):
                 heads.append(ROOT if head == ROOT else part.start + head)
         if heads:
-            labels = [ROOT_LABEL if head == ROOT else SPACE_LABEL for head in heads]
+            labels = [ROOT_LABEL if head == ROOT else DEPENDENCY for head in heads]
             write_heads(doc, heads, labels)
 
     def _heads(self, tree: ConstituencySentence) -> Sequence[int]:
@@ -412,10 +411,12 @@ def score_brackets_of_texts(
 
 
 def _by_characters(doc: Doc, spans_key: str, tags: list[str]) -> _Brackets:
+    from spacy_structreg.corpora.constituents import Constituent
+
     words = gold_words(doc)
     bounds = list(accumulate(map(len, words), initial=0))
     constituents: list[HeadedBracket] = [
-        _Bracket(each.label, bounds[each.begin], bounds[each.end], bounds[each.begin])
+        Constituent(each.label, bounds[each.begin], bounds[each.end], bounds[each.begin])
         for each in read_phrases(doc, spans_key) or []
     ]
     return _Brackets(list("".join(words)), tags, constituents)
@@ -430,18 +431,12 @@ class _Brackets:
     constituents: list[HeadedBracket]
 
 
-@dataclass(frozen=True)
-class _Bracket:
-    label: str
-    begin: int
-    end: int
-    head: int
-
-
 def _sentences(
     reference: Doc, predicted: Doc, spans_key: str, predicted_key: str, *, headed: bool
 ) -> Iterable[tuple[_Brackets, _Brackets]]:
     """Gold brackets, and those that are predicted over the same words."""
+    from spacy_structreg.corpora.constituents import Constituent
+
     gold, found = tagged_words(reference), tagged_words(predicted)
     phrases = read_phrases(predicted, predicted_key) or []
     wanted: list[HeadedBracket] = []
@@ -450,7 +445,7 @@ def _sentences(
     for n_words, tree in constituency_sentences(reference, spans_key, headed=headed):
         complete &= tree is not None
         wanted += (
-            _Bracket(each.label, *(start - first + i for i in (each.begin, each.end, each.head)))
+            Constituent(each.label, *(start - first + i for i in (each.begin, each.end, each.head)))
             for each in (tree.constituents if tree is not None else ())
         )
         start += n_words
@@ -461,7 +456,7 @@ def _sentences(
             continue
         if complete:
             inside = [
-                _Bracket(
+                Constituent(
                     each.label,
                     each.begin - first,
                     each.end - first,

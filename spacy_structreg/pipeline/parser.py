@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT, Parse
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AnalysisSettings
@@ -45,7 +45,6 @@ from spacy_structreg.pipeline.task import (
 )
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
-    SPACE_LABEL,
     TreePipe,
     TreePipeSettings,
     write_heads,
@@ -137,13 +136,12 @@ class StructregParser(TreePipe):
 
         A root that the model has no name for is called ``ROOT``, as spaCy's are.
         """
-        from spacy_structreg.models.dependencies import UNLABELED
 
         if not len(doc):
             return
-        unnamed = ("",) if self.estimator.labeled else ("", UNLABELED)
+        unnamed = ("",) if self.estimator.labeled else ("", DEPENDENCY)
         labels = [
-            ROOT_LABEL if head == ROOT and label in unnamed else label or SPACE_LABEL
+            ROOT_LABEL if head == ROOT and label in unnamed else label or DEPENDENCY
             for head, label in zip(predicted.heads, predicted.labels, strict=True)
         ]
         write_heads(doc, predicted.heads, labels)

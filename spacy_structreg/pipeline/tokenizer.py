@@ -24,7 +24,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.learn.setting_fields import defaults_of, described, hints_of
 from spacy_structreg.models.gold import TaggedSchema
 from spacy_structreg.models.protocols import Compiled
@@ -58,7 +58,7 @@ from spacy_structreg.pipeline.documents import (
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
-from spacy_structreg.pipeline.tree_pipe import ROOT_LABEL, SPACE_LABEL, write_heads
+from spacy_structreg.pipeline.tree_pipe import ROOT_LABEL, write_heads
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan, span_limits
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
@@ -628,7 +628,7 @@ def _write_trees(
     above = heads_of_all(heads.tolist(), places, len(doc))
     of_words = dict(zip(places, labels, strict=True))
     names = [
-        of_words.get(i) or (ROOT_LABEL if head == ROOT else SPACE_LABEL)
+        of_words.get(i) or (ROOT_LABEL if head == ROOT else DEPENDENCY)
         for i, head in enumerate(above)
     ]
     write_heads(doc, above, names)

@@ -32,7 +32,6 @@ from spacy_structreg.pipeline.documents import AttributeReader, visible_tokens, 
 Attribute: TypeAlias = Literal["tag", "pos"]
 
 # The labels of white space: of what hangs on the word before it, and where there are no words.
-SPACE_LABEL: Final = "dep"
 ROOT_LABEL: Final = "ROOT"
 
 

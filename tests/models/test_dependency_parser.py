@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
-from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT, Parse
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn import learning_settings as learn_settings
 from spacy_structreg.learn.learning_settings import Learning
@@ -26,7 +26,6 @@ from spacy_structreg.learn.model_file import State, parse_model
 from spacy_structreg.metrics.dependencies import score_parses
 from spacy_structreg.models.dependencies import (
     SYSTEMS,
-    UNLABELED,
     DependencyParser,
 )
 
@@ -113,9 +112,9 @@ def test_without_labels_all_arcs_are_alike(system: str) -> None:
     corpus = [*CORPUS, tree("walk/V/0/_ home/N/1/_")]
     parser = DependencyParser(system=system, labeled=False, epochs=12, learning=PLAIN, beam=4)
     parser.fit(corpus)
-    assert parser.labels == (UNLABELED,)
+    assert parser.labels == (DEPENDENCY,)
     for sentence, parse in zip(corpus, parser.predict_batch(queries(corpus)), strict=True):
-        assert parse == Parse(sentence.heads, (UNLABELED,) * len(sentence.words))  # type: ignore[arg-type]
+        assert parse == Parse(sentence.heads, (DEPENDENCY,) * len(sentence.words))  # type: ignore[arg-type]
 
 
 def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
