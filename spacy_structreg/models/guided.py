@@ -17,7 +17,11 @@ from spacy_structreg.learn.setting_fields import Settings, from_settings, settin
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import SegmentedSchema, TaggedSchema
-from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import (
+    CharacterJointTagger,
+    JointPredictor,
+    WordJointTagger,
+)
 from spacy_structreg.models.model_ensemble import (
     CharactersT,
     ModelEnsemble,
@@ -25,8 +29,7 @@ from spacy_structreg.models.model_ensemble import (
     WordsT,
     part,
 )
-from spacy_structreg.models.raw_text import JointPredictor, SegmentPredictor
-from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
+from spacy_structreg.models.segmentation import CharacterSegmenter, SegmentPredictor, WordSegmenter
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.segmentation.guide import EDGES
 from spacy_structreg.tasks.segmentation.words import WordDecoder

@@ -21,9 +21,10 @@ from spacy_structreg.learn.setting_fields import Settings, check_float, setting
 from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.protocols import Compiled
-from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT, TextEstimator
+from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT
 from spacy_structreg.models.segmentation import DEFAULT_LEARNING_OF_MANY
 from spacy_structreg.models.stored_model import StoredModel, nested, unnested
+from spacy_structreg.models.text_estimator import TextEstimator
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import cache, partial
 from heapq import nlargest
-from itertools import accumulate, chain, islice, pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
-    Final,
     Generic,
     Literal,
     NamedTuple,
     Protocol,
     TypeVar,
-    cast,
 )
 
 import numpy as np
@@ -28,46 +23,26 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.formats.partial import PartialSentence
 from spacy_structreg.corpora.sentences import (
-    LONGEST,
     cut_long,
     latin_spaces,
     sentence_ends,
     sentence_ends_of_all,
 )
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
-from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
-from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.gold import (
-    GoldT,
-    SegmentedGold,
-    SegmentedSchema,
-    TaggedGold,
-    TaggedSchema,
-)
-from spacy_structreg.models.knowledge import has_statistics, recounted
 from spacy_structreg.models.protocols import Decoder
+from spacy_structreg.models.text_constraints import NO_CONSTRAINTS, check_tag, constrained_text
 from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import (
-    BEGINS,
-    CONTINUES,
-    SAYS_STAND_IN,
     AnySpan,
-    GivenSpan,
-    run_limits,
-    span_limits,
-    with_stand_ins,
 )
 from spacy_structreg.tasks.segmentation.text import checked_text, text_portions
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
     CompiledWords,
     compiled,
-    whole_ends,
 )
 
 if TYPE_CHECKING:
@@ -78,8 +53,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.search_words import SearchWord
 
 ItemT = TypeVar("ItemT")
-
-_NO_CONSTRAINTS: Final = Constraints()
 
 
 class TextAnalysis(NamedTuple):
@@ -403,23 +376,23 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
         """
 
-        return self._of_sentences(texts, lambda decoder: decoder.margins, n_threads)
+        return self._scores_of_sentences(texts, lambda decoder: decoder.margins, n_threads)
 
-    def _of_sentences(
+    def _scores_of_sentences(
         self,
         texts: Iterable[str],
-        asked: Callable[[TextDecoderT], Callable[..., NDArray[np.float64]]],
+        method: Callable[[TextDecoderT], Callable[..., NDArray[np.float64]]],
         n_threads: int,
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
-        """Ask decoders of the sentences of each text, without white space."""
+        """Scores of a method of decoders for the sentences of each text, without white space."""
 
         def decode(
             decoder: TextDecoderT, portion: list[str]
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
             prefer(decoder, None)
-            ask = asked(decoder)
+            score = method(decoder)
             return [
-                [(each, ask(each, said)) for each, said in self._without_spaces(text)]
+                [(each, score(each, fixed)) for each, fixed in self._without_spaces(text)]
                 for text in portion
             ]
 
@@ -462,7 +435,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
 
         text = checked_text(text)
         words = compiled(user_words)
-        (ends,), constraints = self._parts([text], words)
+        (ends,), constraints = self._inputs([text], words)
         with self._decoders().borrow() as decoder:
             prefer(decoder, words)
             return joined(
@@ -510,7 +483,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
                 lists.append((words.normalized_by(script).lexicon, script.normalize))
         if n < 1:
             raise ValueError(f"at least one analysis must be asked for, not {n}")
-        nbest = cache(lambda word: self._nbest_of(word, n, None, ()))
+        nbest = cache(lambda word: self._nbest(word, n, None, ()))
         found: list[SearchWord] = []
         for start, end in self.predict_spans(text, words).tolist():
             inside = inner_words(text[start:end], nbest, lists)
@@ -520,7 +493,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
 
     def _without_spaces(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
         """Yield the sentences of a text without white space, and the boundaries of them."""
-        (ends,), constraints = self._parts([text], None)
+        (ends,), constraints = self._inputs([text], None)
         boundaries = None if constraints is None else constraints[0].boundaries
         kept = np.array([not character.isspace() for character in text], dtype=bool)
         for begin, end in pairwise([0, *ends]):
@@ -528,12 +501,12 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
                 here = slice(begin, end)
                 yield sentence, None if boundaries is None else boundaries[here][kept[here]]
 
-    def _nbest_of(
+    def _nbest(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
         text = checked_text(text)
         words = compiled(user_words)
-        (ends,), constraints = self._parts([text], words, list(spans))
+        (ends,), constraints = self._inputs([text], words, list(spans))
         with self._decoders().borrow() as decoder:
             prefer(decoder, words)
             return _join_nbest(
@@ -551,7 +524,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
-        ends, constraints = self._sentences(texts, user_words, spans)
+        ends, constraints = self._plain_inputs(texts, user_words, spans)
         prefer(decoder, user_words)
         return decoder.segment(texts, ends, constraints)
 
@@ -562,7 +535,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        ends, constraints = self._sentences(texts, user_words, spans)
+        ends, constraints = self._plain_inputs(texts, user_words, spans)
         prefer(decoder, user_words)
         return decoder.spans(texts, ends, constraints)
 
@@ -573,12 +546,12 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[TextAnalysis]:
-        found = list(map(self.sentence_ends, texts))
-        ends, constraints = self._constrained(texts, found, user_words, spans)
+        sentences = list(map(self.sentence_ends, texts))
+        ends, constraints = self._constrained_inputs(texts, sentences, user_words, spans)
         prefer(decoder, user_words)
-        return self._found(decoder, texts, found, ends, constraints)
+        return self._analyses(decoder, texts, sentences, ends, constraints)
 
-    def _found(
+    def _analyses(
         self,
         decoder: TextDecoderT,
         texts: list[str],
@@ -586,7 +559,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         ends: list[list[int]],
         constraints: list[Constraints] | None,
     ) -> list[TextAnalysis]:
-        """Hook: the analyses of texts. sentences: their ends; ends: those that decoders take."""
+        """The analyses of texts. sentences: ends of these; ends: those that constraints leave."""
         places, starts = decoder.spans(texts, ends, constraints)
         bounds = starts.tolist()
         return [
@@ -594,106 +567,55 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
             for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
         ]
 
-    def _sentences(
+    def _plain_inputs(
         self,
         texts: list[str],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan],
     ) -> tuple[list[list[int]] | NDArray[np.int64], list[Constraints] | None]:
-        """As `_parts`; for many texts without constraints, ends are offsets in all of them."""
+        """As `_inputs`, but faster for many texts without constraints: ends are offsets in all."""
         is_plain = self.sentences == "punctuation" and not (user_words or spans or self.typed_runs)
         # An array takes longer to make than the list of one text.
         if is_plain and len(texts) > 1:
             return sentence_ends_of_all(texts), None
-        return self._parts(texts, user_words, spans)
+        return self._inputs(texts, user_words, spans)
 
-    def _parts(
+    def _inputs(
         self,
         texts: list[str],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan] = (),
     ) -> tuple[list[list[int]], list[Constraints] | None]:
-        """The ends of the sentences of texts, and the constraints of each text, None for none.
+        """What decoders take of texts: ends of sentences, and constraints, None for none.
 
-        spans: of the text, if there is but one. No place lies across the end of a sentence.
+        spans: of the text, if there is but one.
         """
-        return self._constrained(texts, list(map(self.sentence_ends, texts)), user_words, spans)
+        return self._constrained_inputs(
+            texts, list(map(self.sentence_ends, texts)), user_words, spans
+        )
 
-    def _constrained(
+    def _constrained_inputs(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        ends: list[list[int]],
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan],
     ) -> tuple[list[list[int]], list[Constraints] | None]:
-        """As `_parts`. sentences: the ends that `sentence_ends` gives, which stay as they are."""
-        user_words = self.seen_words(user_words)
+        """As `_inputs`. ends: as `sentence_ends` gives them; constraints may change them."""
+        user_words = self.normalized_words(user_words)
         runs = self.runs
         if not (user_words or spans or runs):
-            return list(sentences), None
+            return list(ends), None
+        known_tags = self._known_tags
         found = [
-            self._constraints_of(text, ends, user_words, spans, runs)
-            for text, ends in zip(texts, sentences, strict=True)
+            constrained_text(text, of_text, user_words, spans, runs=runs, known_tags=known_tags)
+            for text, of_text in zip(texts, ends, strict=True)
         ]
+        left = [of_text for of_text, _ in found]
         constraints = [each for _, each in found]
-        is_free = all(each is _NO_CONSTRAINTS for each in constraints)
-        return [ends for ends, _ in found], None if is_free else constraints
+        return left, None if all(each is NO_CONSTRAINTS for each in constraints) else constraints
 
-    def _constraints_of(
-        self,
-        text: str,
-        ends: list[int],
-        user_words: CompiledWords | None,
-        spans: Sequence[AnySpan],
-        runs: TypedRuns | LatinRuns | None,
-    ) -> tuple[list[int], Constraints]:
-        """The ends of the sentences of a text that its constraints leave, and these."""
-        words, bonus_words, bonuses, tags, _ = (
-            user_words.look_up(text) if user_words else _NO_CONSTRAINTS
-        )
-        boundaries, run_tags = self._run_constraints(text, runs)
-        if boundaries is None and not (user_words or spans):
-            return ends, _NO_CONSTRAINTS
-        limits = span_limits(text, spans) if spans else None
-        if limits is not None:
-            given = limits.constraints
-            if boundaries is None:
-                boundaries = given
-            else:
-                # Runs look the same to the model, however they are cut.
-                boundary = boundaries % SAYS_STAND_IN
-                boundaries = boundaries - boundary + np.where(given, given, boundary)
-        if boundaries is not None:
-            # Listed words may go beyond runs, but not cut them.
-            inside = np.append(boundaries % SAYS_STAND_IN == CONTINUES, False)
-            words = words[~(inside[words[:, 0]] | inside[words[:, 1]])]
-        if limits is not None:
-            words = words[limits.without_rivals(words)]
-            kept = limits.without_rivals(bonus_words)
-            bonus_words, bonuses = bonus_words[kept], bonuses[kept]
-            self._check_spans(limits.tagged)
-            rows = [(span.start, span.end, len(tags) + i) for i, span in enumerate(limits.tagged)]
-            tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
-            rows += map(tuple, words.tolist())
-            words = np.array(sorted(rows), dtype=np.int32).reshape(-1, 3)
-        if boundaries is not None:
-            names = sorted({name for *_, name in run_tags})
-            number = {name: len(tags) + i for i, name in enumerate(names)}
-            tags = (*tags, *names)
-            rows = [(start, end, number[name]) for start, end, name in run_tags]
-            words = _with_tagged_runs(words, rows, boundaries, [words, bonus_words])
-            ends = [
-                end
-                for end in ends
-                if end == len(text) or boundaries[end] % SAYS_STAND_IN != CONTINUES
-            ]
-        for places in (words, bonus_words):
-            if len(places):
-                ends = whole_ends(ends, places)
-        constraints = Constraints(words, bonus_words, bonuses, tags, boundaries)
-        return (ends, constraints) if len(text) <= LONGEST else _cut(text, ends, constraints)
-
-    def seen_words(self, words: CompiledWords | None) -> CompiledWords | None:
+    def normalized_words(self, words: CompiledWords | None) -> CompiledWords | None:
         """Listed words as the model sees them: by its script, in both ways of writing.
 
         Raises ValueError as `check_tags`.
@@ -716,45 +638,13 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
             entries = {each for each in words.entries if each.tag == tag and each.mode != "prefer"}
             # A file may have entries that no word has.
             for word in (word for word, entry in words.items() if entry in entries):
-                self._check_tag(f"the word {word!r} is listed with", tag)
-
-    def _check_spans(self, tagged: Iterable[GivenSpan]) -> None:
-        for span in tagged:
-            self._check_tag(f"the span {span.start}:{span.end} has", span.tag)
+                check_tag(f"the word {word!r} is listed with", tag, self._known_tags)
 
     @property
     def _known_tags(self) -> tuple[str, ...]:
         """The tags that the model gives; none if it gives none, or has not learned any yet."""
         tags: tuple[str, ...] = getattr(self, "tags", ())
         return tags
-
-    def _check_tag(self, said: str, tag: str | None) -> None:
-        """Raise ValueError for a tag that the model does not know, if it knows any."""
-        tags = self._known_tags
-        if tags and tag not in tags:
-            raise ValueError(
-                f"{said} the tag {tag!r}, which the model does not know; leave it out, or give one "
-                f"of {', '.join(tags)}"
-            )
-
-    def _run_constraints(
-        self, text: str, runs: TypedRuns | LatinRuns | None
-    ) -> tuple[NDArray[np.uint8] | None, list[tuple[int, int, str]]]:
-        """Boundaries by the typed runs of a text, None if there are none, and words of known tags.
-
-        Of each word begin, end and tag; none if the model has no tags.
-        """
-        if runs is None:
-            return None, []
-        tags = frozenset(self._known_tags)
-        found = list(runs.find(text))
-        boundaries = run_limits(text, found)
-        return boundaries if boundaries.any() else None, [
-            (start, end, tag)
-            for run in found
-            for (start, end), tag in zip(run.pieces, run.tags, strict=False)
-            if tag in tags
-        ]
 
     def _text_of(self, words: Sequence[str]) -> str:
         """The text of words without white space; if runs are looked for, as people write it."""
@@ -769,33 +659,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         if self.sentences == "doc":
             return cut_long(text, [len(text)]) if text else []
         return sentence_ends(text, wrapped=self.sentences == "wrapped")
-
-
-class SegmentPredictor(RawTextPredictor[TextDecoderT]):
-    """Finds words, and nothing else."""
-
-    def nbest(
-        self,
-        text: str,
-        n: int,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> list[tuple[float, list[str]]]:
-        return self._nbest_of(text, n, user_words, spans)
-
-    def _score(
-        self,
-        gold: Sequence[SegmentedGold],
-        decoders: DecoderPool[TextDecoderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> Scores:
-        from spacy_structreg.metrics.segmentation import score_segmentation
-
-        squeezed = list(map(SegmentedSchema.squeezed, gold))
-        predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
-        return score_segmentation(squeezed, predicted, vocabulary)
 
 
 class TaggedPredictor(RawTextPredictor[TextDecoderT]):
@@ -837,7 +700,7 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         *,
         spans: Iterable[AnySpan] = (),
     ) -> list[tuple[float, list[tuple[str, str]]]]:
-        return self._nbest_of(text, n, user_words, spans)
+        return self._nbest(text, n, user_words, spans)
 
     def predict_tag_scores(
         self, texts: Iterable[str], *, n_threads: int = 1
@@ -849,7 +712,7 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         if there is none, or, for models of words, none among their best 16. Raises ValueError as
         `predict`.
         """
-        return self._of_sentences(texts, lambda decoder: decoder.tag_scores, n_threads)
+        return self._scores_of_sentences(texts, lambda decoder: decoder.tag_scores, n_threads)
 
     def _tag(
         self,
@@ -858,11 +721,11 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
-        ends, constraints = self._sentences(texts, user_words, spans)
+        ends, constraints = self._plain_inputs(texts, user_words, spans)
         prefer(decoder, user_words)
         return decoder.tag(texts, ends, constraints)
 
-    def _found(
+    def _analyses(
         self,
         decoder: TextDecoderT,
         texts: list[str],
@@ -876,117 +739,6 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
             TextAnalysis(places[first:last], of_text, tags[first:last], names)
             for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)
         ]
-
-
-class JointPredictor(TaggedPredictor[TextDecoderT]):
-    """Finds words and their tags, and is scored by both."""
-
-    def _score(
-        self,
-        gold: Sequence[TaggedGold],
-        decoders: DecoderPool[TextDecoderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> Scores:
-        from spacy_structreg.metrics.joint import score_joint
-
-        squeezed = list(map(TaggedSchema.squeezed, gold))
-        texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
-        predicted = stream_texts(texts, decoders, self._tag, n_threads)
-        return score_joint(squeezed, predicted, vocabulary)
-
-
-class TextEstimator(Estimator[GoldT, TextDecoderT], RawTextPredictor[TextDecoderT]):
-    """An estimator that finds words in raw text; it has the setting `sentences`."""
-
-    SPEC: ClassVar[Any]
-    """A spec that is a `TextSchema`."""
-
-    @property
-    def can_adapt(self) -> bool:
-        return self.is_trained and has_statistics(getattr(self._fitted_spec(), "atoms", None))
-
-    def adapt(
-        self,
-        texts: Iterable[str],
-        *,
-        counts: Iterable[StrPath] = (),
-        together: bool = True,
-        n_threads: int = 1,
-    ) -> Self:
-        tables = self._decoders().tables
-        spec: Any = self._fitted_spec()
-        if not self.can_adapt:
-            raise ValueError(
-                f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
-                'it with statistics = "accessor_variety"'
-            )
-        atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
-        model = self._with_weights(tables)
-        model._spec = replace(spec, atoms=atoms)
-        model._set_weights(model._decoders().tables)
-        return model
-
-    def _with_weights(self, tables: list[TrainedRows]) -> Self:
-        """A model of its own with these weights of this one."""
-        model = self.untrained()
-        model._spec = self._fitted_spec()
-        model._set_weights(tables)
-        if self._source is not None and self._source.is_mapped:
-            model._copy_to_memory()
-        model.corpus_checksum = self.corpus_checksum
-        return model
-
-    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        examples = self.SPEC.examples(sentence, split=self.sentences != "doc")
-        if self.typed_runs == "latin":
-            return list(map(self._joined, examples))
-        return list(map(self._seen, examples)) if self.typed_runs else examples
-
-    def _joined(self, example: GoldT) -> GoldT:
-        """An example with words joined that cut a run; what is known in part stays as it is."""
-
-        if isinstance(example, PartialSentence):
-            return example
-        words = self.SPEC.layers(example)[0]
-        ends = list(accumulate(map(len, words)))
-        runs = LatinRuns().find("".join(words))
-        cut = {place for run in runs for place in range(run.start + 1, run.end)}
-        joined: list[Any] = []
-        for item, start in zip(cast("list[Any]", example), [0, *ends], strict=False):
-            if start not in cut:
-                joined.append(item)
-            elif isinstance(item, str):
-                joined[-1] += item
-            else:
-                joined[-1] = (joined[-1][0] + item[0], joined[-1][1])
-        return cast("GoldT", joined)
-
-    def _seen(self, example: GoldT) -> GoldT:
-        """An example with the stand-ins of typed runs, as models see them."""
-        runs = TypedRuns(self.whole_runs)
-        if isinstance(example, PartialSentence):
-            text = with_stand_ins(example.text, runs.find(example.text))
-            return cast("GoldT", replace(example, text=text))
-        words = self.SPEC.layers(example)[0]
-        text = self._text_of(words)
-        seen = iter("".join(with_stand_ins(text, runs.find(text)).split()))
-        masked = ["".join(islice(seen, len(word))) for word in words]
-        return cast("GoldT", self.SPEC.with_words(example, masked))
-
-
-class BaseSegmenter(SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT]):
-    """A text estimator whose gold sentences are lists of words, or known in part."""
-
-    NOUN = "segmenter"
-    PRIMARY = "seg_f"
-
-
-class BaseJointTagger(JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT]):
-    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
-
-    NOUN = "tagger"
-    PRIMARY = "joint_f"
 
 
 def prefer(decoder: TextDecoder, words: CompiledWords | None) -> None:
@@ -1005,66 +757,6 @@ def prefer(decoder: TextDecoder, words: CompiledWords | None) -> None:
 def _part(constraints: list[Constraints] | None, start: int, end: int) -> Constraints | None:
     """Constraints of a part of the only text, beyond which no place goes."""
     return None if constraints is None else constraints[0].part(start, end)
-
-
-def _with_tagged_runs(
-    forced: NDArray[np.int32],
-    rows: list[tuple[int, int, int]],
-    boundaries: NDArray[np.uint8],
-    words: Iterable[NDArray[np.int32]],
-) -> NDArray[np.int32]:
-    """Places of forced words, and those of typed runs with a tag, by their begins.
-
-    words: places of words of the user, which come first.
-    """
-
-    if not rows:
-        return forced
-    places = np.array(rows, dtype=np.int32)
-    begins = np.append(boundaries % SAYS_STAND_IN == BEGINS, True)
-    covered = np.concatenate(([0], np.cumsum(_covered(len(boundaries), words, 0))))
-    kept = begins[places[:, 0]] & begins[places[:, 1]]
-    kept &= covered[places[:, 0]] == covered[places[:, 1]]
-    joined = np.concatenate([forced, places[kept]])
-    return joined[np.argsort(joined[:, 0], kind="stable")]
-
-
-def _covered(n: int, words: Iterable[NDArray[np.int32]], skipped: int) -> NDArray[np.bool_]:
-    """Mask of the characters of a text of `n` in words at some places.
-
-    skipped: how many of the first characters of each word do not count.
-    """
-    opened = np.zeros(n + 1, dtype=np.int64)
-    for places in words:
-        np.add.at(opened, np.minimum(places[:, 0] + skipped, places[:, 1]), 1)
-        np.subtract.at(opened, places[:, 1], 1)
-    inside: NDArray[np.bool_] = np.cumsum(opened[:-1]) > 0
-    return inside
-
-
-def _cut(text: str, ends: list[int], constraints: Constraints) -> tuple[list[int], Constraints]:
-    """Cut sentences again that constraints have made too long.
-
-    Listed words that lie across an end then are taken out: of words that overlap, some must.
-    """
-    words, bonus_words, bonuses, _, boundaries = constraints
-    inside = _covered(len(text), (words, bonus_words), 1).astype(np.uint8)
-    if boundaries is not None:
-        inside[boundaries % SAYS_STAND_IN == CONTINUES] = 2
-    ends = cut_long(text, ends, inside)
-    kept = _are_whole(bonus_words, ends)
-    return ends, constraints._replace(
-        words=words[_are_whole(words, ends)],
-        bonus_words=bonus_words[kept],
-        bonuses=bonuses[kept],
-    )
-
-
-def _are_whole(places: NDArray[np.int32], ends: Sequence[int]) -> NDArray[np.bool_]:
-    """Mask of the places that no end of a sentence lies within."""
-    before = np.searchsorted(ends, places[:, 0], side="right")
-    whole: NDArray[np.bool_] = before == np.searchsorted(ends, places[:, 1], side="left")
-    return whole
 
 
 def stream_texts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -26,7 +27,9 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
+from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT, SegmentedGold, SegmentedSchema
 from spacy_structreg.models.knowledge import (
     contents_of,
@@ -38,7 +41,7 @@ from spacy_structreg.models.knowledge import (
 )
 from spacy_structreg.models.model_spec import ChainSpec, Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
-from spacy_structreg.models.raw_text import BaseSegmenter
+from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT, stream_texts
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     KnowledgeSettings,
@@ -49,13 +52,16 @@ from spacy_structreg.models.settings import (
     complete,
     joined,
 )
+from spacy_structreg.models.text_estimator import TextEstimator
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
+from spacy_structreg.tasks.segmentation.user_words import AnyWords
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 
 if TYPE_CHECKING:
@@ -67,6 +73,41 @@ if TYPE_CHECKING:
     from spacy_structreg.training.log_linear import LogLinearTrainer
 
 SchemeT = TypeVar("SchemeT", SegmentationScheme, JointScheme)
+
+
+class SegmentPredictor(RawTextPredictor[TextDecoderT]):
+    """Finds words, and nothing else."""
+
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[tuple[float, list[str]]]:
+        return self._nbest(text, n, user_words, spans)
+
+    def _score(
+        self,
+        gold: Sequence[SegmentedGold],
+        decoders: DecoderPool[TextDecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.segmentation import score_segmentation
+
+        squeezed = list(map(SegmentedSchema.squeezed, gold))
+        predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
+        return score_segmentation(squeezed, predicted, vocabulary)
+
+
+class BaseSegmenter(SegmentPredictor[TextDecoderT], TextEstimator[SegmentedGold, TextDecoderT]):
+    """A text estimator whose gold sentences are lists of words, or known in part."""
+
+    NOUN = "segmenter"
+    PRIMARY = "seg_f"
+
 
 DEFAULT_LEARNING: Final = Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0)
 """Default learning of one model, chosen on the development sets of three corpora."""

@@ -67,7 +67,7 @@ class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
         tokens = [doc[i] for i in visible.tokens]
         margins = np.full(len(tokens), np.inf)
         # A listed word has the tag that it is listed with, whatever the model says.
-        seen = self.model.seen_words(listed)
+        seen = self.model.normalized_words(listed)
         places = seen.places(doc.text).tolist() if seen else []
         forced = {(start, end) for start, end, tag in places if tag >= 0}
         asked = [

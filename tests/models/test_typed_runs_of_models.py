@@ -519,7 +519,7 @@ def test_sentences_without_an_end(kind: Any, sentences: str) -> None:
     for part in ("大", "大生京", "a", "www.a.cn/" + "b" * 1_900, "😂\u200d", "大。", "1,"):
         text = part * (2 * LONGEST // len(part) + 1)
         for words in (None, overlapping.snapshot()):
-            (ends,), constraints = segmenter._parts([text], words)
+            (ends,), constraints = segmenter._inputs([text], words)
             assert ends[-1] == len(text)
             assert max(np.diff([0, *ends])) <= LONGEST + 2_000
             listed = constraints[0].words if constraints else np.zeros((0, 3), dtype=np.int32)

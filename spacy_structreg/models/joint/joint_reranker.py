@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import TaggedSchema
-from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.joint.joint_taggers import (
+    CharacterJointTagger,
+    JointPredictor,
+    WordJointTagger,
+)
 from spacy_structreg.models.model_ensemble import ModelEnsemble, PairSettings, part
-from spacy_structreg.models.raw_text import JointPredictor
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,7 +22,9 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
+from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT, TaggedGold, TaggedSchema, known_pairs, tags_of
 from spacy_structreg.models.knowledge import (
     contents_of,
@@ -30,7 +33,7 @@ from spacy_structreg.models.knowledge import (
 )
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
-from spacy_structreg.models.raw_text import BaseJointTagger
+from spacy_structreg.models.raw_text import TaggedPredictor, TextDecoderT, stream_texts
 from spacy_structreg.models.segmentation import (
     DEFAULT_LEARNING_OF_WORDS,
     CharacterChainSpec,
@@ -45,6 +48,7 @@ from spacy_structreg.models.settings import (
     complete,
     joined,
 )
+from spacy_structreg.models.text_estimator import TextEstimator
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.chain import ChainDecoder, CompiledChain
 from spacy_structreg.tasks.derivations import Derivation
@@ -58,6 +62,31 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from spacy_structreg.training.agenda import AgendaTrainer
+
+
+class JointPredictor(TaggedPredictor[TextDecoderT]):
+    """Finds words and their tags, and is scored by both."""
+
+    def _score(
+        self,
+        gold: Sequence[TaggedGold],
+        decoders: DecoderPool[TextDecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> Scores:
+        from spacy_structreg.metrics.joint import score_joint
+
+        squeezed = list(map(TaggedSchema.squeezed, gold))
+        texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
+        predicted = stream_texts(texts, decoders, self._tag, n_threads)
+        return score_joint(squeezed, predicted, vocabulary)
+
+
+class BaseJointTagger(JointPredictor[TextDecoderT], TextEstimator[TaggedGold, TextDecoderT]):
+    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
+
+    NOUN = "tagger"
+    PRIMARY = "joint_f"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,10 +32,10 @@ from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.raw_text import (
     TaggedPredictor,
     TextAnalysis,
-    TextEstimator,
     stream_texts,
 )
 from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
+from spacy_structreg.models.text_estimator import TextEstimator
 from spacy_structreg.models.tree_parser import without_blanks
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
@@ -189,7 +189,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
             )
         return trees
 
-    def _found(
+    def _analyses(
         self,
         decoder: WordTreeDecoder,
         texts: list[str],
