@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +35,7 @@ from spacy_structreg.models.explanation import (
 )
 from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
+from spacy_structreg.tasks.joint.tag_records import key_of_codes
 from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
@@ -50,8 +51,8 @@ _LAST_CHARACTER = 0x10FFFF
 # Actions of `tasks.segmentation.words`.
 _APPEND = 0
 _START = 1
-# Atoms of nodes (`tasks.joint.word_trees`): a field around a node, or behind it.
-_OF_NODE = re.compile(r"(?:(\w+)\()?(S[012](?:[lr]2?)?)(?:\)|(w|t|label|vl|vr))")
+# Atoms of words: a field around a word or node, or behind a node (`tasks.joint.word_trees`).
+_OF_WORD = re.compile(r"(\w+)\(|S[012](?:[lr]2?)?(w|t|label|vl|vr)$")
 _STAND_INS = {
     FIRST_STAND_IN + number - 1: f"<{kind}>" if number == first else f"<{kind}…>"
     for kind, (first, last) in STAND_INS.items()
@@ -349,14 +350,25 @@ class _WordValues:
                 begins = begins if action == _APPEND else [*begins, place]
                 place += 1
 
+        # By the values of atoms, the words as far as states see them.
+        self._words = {
+            key_of_codes(list(map(ord, word))): word
+            for word in (
+                self._text[starts[-1] : end]
+                for starts, end in zip(self._begins, self.places, strict=True)
+                if starts
+            )
+        }
         self._readers: dict[str, Callable[[int, str, int], str]] = {
             "w": self._word,
             "t": self._tag,
+            "start": self._character,
+            "end": self._character,
             "cat": self._category,
             "listed": self._listed,
             "tags": self._listed_tags,
             "type": lambda number, name, value: self._types.type_text(value - 1),
-            "len": lambda number, name, value: str(value - 1),
+            "len": lambda number, name, value: str(value - 1) if value > 1 else BEYOND,
             "first": lambda number, name, value: "yes" if value > 1 else "no",
         }
 
@@ -367,10 +379,11 @@ class _WordValues:
     def last_word(self, number: int) -> str:
         """The last word of a state, as far as it goes."""
         begins = self._begins[number]
-        return self._shown(begins[-1], self.places[number]) if begins else BEYOND
+        return self._shown(self._text[begins[-1] : self.places[number]]) if begins else BEYOND
 
-    def _shown(self, begin: int, end: int) -> str:
-        return "".join(character_text(ord(each)) for each in self._text[begin:end])
+    @staticmethod
+    def _shown(seen: str) -> str:
+        return "".join(character_text(ord(each)) for each in seen)
 
     def action(self, number: int, action: int) -> str:
         if action == self._end:
@@ -380,14 +393,16 @@ class _WordValues:
 
     def value(self, number: int, name: str, rank: int, value: int) -> str:
         # Those that are not here are characters: of words, and around the place.
-        read = self._readers.get(name.partition("(")[0].rstrip("+-012"))
+        parts = _OF_WORD.match(name)
+        kind = name.rstrip("+-012") if parts is None else parts[1] or parts[2]
+        read = self._readers.get(kind)
         return character_text(value - 1) if read is None else read(number, name, value)
 
     def _word(self, number: int, name: str, value: int) -> str:
-        begins = self._begins[number]
-        if name == "w-1":
-            return self.last_word(number)
-        return self._shown(begins[0], begins[1]) if len(begins) > 1 else BEYOND
+        return self._shown(self._words[value]) if value in self._words else BEYOND
+
+    def _character(self, number: int, name: str, value: int) -> str:
+        return character_text(value - 1) if value > 1 else BEYOND
 
     def _tag(self, number: int, name: str, value: int) -> str:
         return named(self._tags, value - 2) if value > 1 else BEYOND
@@ -395,7 +410,7 @@ class _WordValues:
     def _category(self, number: int, name: str, value: int) -> str:
         # What is seen is which tags the words with this character have.
         i = self.places[number] - (name != "cat(c0)")
-        return self._shown(i, i + 1) if i >= 0 else BEYOND
+        return self._shown(self._text[i : i + 1]) if i >= 0 else BEYOND
 
     def _listed(self, number: int, name: str, value: int) -> str:
         return {1: BEYOND, 2: "not listed"}.get(value, f"listed:{value - 3}")
@@ -407,28 +422,13 @@ class _WordValues:
     def source(self, number: int, name: str, value: int) -> str:
         if name.startswith(("listed", "tags")):
             return WORD_LIST
-        begins = self._begins[number]
-        if name == "w-1":
-            seen = self._text[begins[-1] : self.places[number]] if begins else ""
-        elif name == "w-2":
-            seen = self._text[begins[0] : begins[1]] if len(begins) > 1 else ""
-        else:
-            return TYPED_RUN if value - 1 in _STAND_INS else CORPUS
-        return TYPED_RUN if any(ord(each) in _STAND_INS for each in seen) else CORPUS
+        if name.startswith("w") or name.endswith("w"):
+            seen = map(ord, self._words.get(value, ""))
+            return TYPED_RUN if any(each in _STAND_INS for each in seen) else CORPUS
+        return TYPED_RUN if value - 1 in _STAND_INS else CORPUS
 
 
 # Trees over words ---------------------------------------------------------------------------------
-
-
-@dataclass
-class _Node:
-    """A word on the stack: its first character and the first after it, its arc and its children."""
-
-    begin: int
-    end: int
-    label: str = ""
-    left: list[_Node] = field(default_factory=list)
-    right: list[_Node] = field(default_factory=list)
 
 
 class _TreeValues(_WordValues):
@@ -437,68 +437,37 @@ class _TreeValues(_WordValues):
     def __init__(self, decoder: WordTreeDecoder, characters: str, actions: Sequence[int]) -> None:
         super().__init__(decoder, characters, actions)
         self._labels = decoder.arc_labels or ("",)
-        self._readers["dist"] = lambda number, name, value: str(value)
-        self._of_nodes: dict[str, Callable[[_Node, int], str]] = {
-            "w": lambda node, value: self._shown(node.begin, node.end),
-            "t": lambda node, value: named(self._tags, value - 2),
-            "start": lambda node, value: character_text(value - 1),
-            "end": lambda node, value: character_text(value - 1),
-            "len": lambda node, value: str(value - 1),
-            "label": lambda node, value: node.label,
-            "vl": lambda node, value: str(value - 1),
-            "vr": lambda node, value: str(value - 1),
+        self._readers |= {
+            "dist": lambda number, name, value: str(value),
+            "label": lambda number, name, value: named(self._labels, value - 1),
+            "vl": lambda number, name, value: str(value - 1),
+            "vr": lambda number, name, value: str(value - 1),
         }
-        # Of each state the nodes that templates see, by their names.
-        self._nodes: list[dict[str, _Node]] = []
-        stack: list[_Node] = []
+        # Of each state the words on top of the stack.
+        self._tops: list[list[str]] = []
+        stack: list[str] = []
         for number, action in enumerate(actions):
-            self._nodes.append(_visible_nodes(stack))
+            self._tops.append(stack[-2:])
             if action == self._end:
-                stack.append(_Node(self._begins[number][-1], self.places[number]))
+                stack.append(self.last_word(number))
             elif action == self._end + 1:
                 stack.pop()
             elif action > self._end:
-                label, goes_left = self._arc(action)
-                child = stack.pop(-2 if goes_left else -1)
-                child.label = label
-                (stack[-1].left if goes_left else stack[-1].right).append(child)
+                stack.pop(-2 if self._arc(action)[1] else -1)
 
     def _arc(self, action: int) -> tuple[str, bool]:
         """The label of an arc, and whether the second tree becomes a child of the top."""
         side, label = divmod(action - self._end - 2, len(self._labels))
         return self._labels[label], side == 0
 
-    def _text_of(self, number: int, name: str) -> str:
-        node = self._nodes[number].get(name)
-        return BEYOND if node is None else self._shown(node.begin, node.end)
-
     def action(self, number: int, action: int) -> str:
         if action < self._end:
             return super().action(number, action)
         if action == self._end:
             return f"{self.last_word(number)} ends"
+        tops = self._tops[number]
         if action == self._end + 1:
-            return f"{self._text_of(number, 'S0')} is a root"
+            return f"{tops[-1]} is a root"
         label, goes_left = self._arc(action)
-        child, head = ("S1", "S0") if goes_left else ("S0", "S1")
-        return f"{self._text_of(number, child)}←{self._text_of(number, head)}:{label}"
-
-    def value(self, number: int, name: str, rank: int, value: int) -> str:
-        parts = _OF_NODE.fullmatch(name)
-        if parts is None:
-            return super().value(number, name, rank, value)
-        if parts[2] not in self._nodes[number]:
-            return BEYOND
-        read = self._of_nodes[parts[1] or parts[3]]
-        return read(self._nodes[number][parts[2]], value)
-
-
-def _visible_nodes(stack: Sequence[_Node]) -> dict[str, _Node]:
-    """The topmost words of a stack and their outermost children, by the names of templates."""
-    nodes = dict(zip(("S0", "S1", "S2"), reversed(stack), strict=False))
-    for name in ("S0", "S1"):
-        if name in nodes:
-            for side, children in (("l", nodes[name].left), ("r", nodes[name].right)):
-                places = (f"{name}{side}", f"{name}{side}2")
-                nodes |= dict(zip(places, reversed(children), strict=False))
-    return nodes
+        child, head = tops if goes_left else reversed(tops)
+        return f"{child}←{head}:{label}"

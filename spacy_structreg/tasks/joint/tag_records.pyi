@@ -1,4 +1,5 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +8,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 MAX_TAGS: int
 
+def key_of_codes(codes: Any) -> Any: ...
 def check_tags(n_tags: int) -> None: ...
 
 class TagRecords:

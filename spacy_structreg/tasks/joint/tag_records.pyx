@@ -54,6 +54,12 @@ cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
     return word if word > NO_WORD else NO_WORD + 1
 
 
+def key_of_codes(codes):
+    """The key of a normalized word, by its code points: the value of atoms of words."""
+    cdef uint32_t[::1] characters = np.array(codes or [0], dtype=np.uint32)
+    return word_key(&characters[0], len(codes))
+
+
 def check_tags(n_tags):
     """Raise ValueError for no tags or too many."""
     if not 1 <= n_tags <= MAX_TAGS:
@@ -198,9 +204,9 @@ cdef class TagRecords(BufferOwner):
             most = max(word_counts.values(), default=0)
             for word, seen in tags_of_word.items():
                 if dictionary and word_counts[word] > most / 5000 + 5:
-                    allowed[_key(word)] = seen
+                    allowed[key_of_codes(word)] = seen
                 elif seen & closed_set:
-                    allowed[_key(word)] = seen | (every - closed_set)
+                    allowed[key_of_codes(word)] = seen | (every - closed_set)
         firsts = {}
         for character, seen in tags_of_first.items():
             if least_begun is not None and first_counts[character] >= least_begun:
@@ -268,7 +274,7 @@ cdef class TagRecords(BufferOwner):
     def word(self, str word not None, CharacterAtoms atoms not None):
         """The numbers of the tags that a word may have."""
         return self._numbers(
-            self.tags_of_word(_key(atoms.symbols(word, 0)[0].tolist()))
+            self.tags_of_word(key_of_codes(atoms.symbols(word, 0)[0].tolist()))
         )
 
     def first(self, str character not None, CharacterAtoms atoms not None):
@@ -516,12 +522,6 @@ cdef class GrowingRecords(TagRecords):
 cdef object _copied(const void* values, Py_ssize_t n, dtype):
     """Copy n numbers of eight bytes to an array."""
     return np.frombuffer(PyBytes_FromStringAndSize(<const char*> values, 8 * n), dtype=dtype)
-
-
-def _key(word):
-    """Return the key of a normalized word."""
-    cdef uint32_t[::1] characters = np.array(word or [0], dtype=np.uint32)
-    return word_key(&characters[0], len(word))
 
 
 def _bits(sets, n_tags):
