@@ -770,7 +770,7 @@ def stream_texts(
     decode: gives the outputs for the texts of a portion. Raises TypeError for a single text.
     """
     if isinstance(texts, str):
-        raise TypeError("many texts are asked for, not one; put it into a list")
+        raise TypeError("expected an iterable of texts, got str; put it into a list")
     return decoders.stream_portions(text_portions(texts, PORTION), decode, n_threads=n_threads)
 
 
