@@ -36,7 +36,7 @@ def train_quickstart(folder: Path) -> None:
         corpora = (f"--{part}={folder}/corpus/{part}.spacy" for part in ("train", "dev"))
         settings = ["--training.max_epochs", epochs]
         if name == "constituents":
-            settings += ["--components.constituency.dependencies", "parser"]
+            settings += ["--components.constituency.dependencies", "model"]
         else:
             settings += ["--nlp.tokenizer.model.lexicon", str(words)]
         config = folder / f"configs/{name}.cfg"
