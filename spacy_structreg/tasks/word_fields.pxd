@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
@@ -82,6 +83,8 @@ cdef class TagSets(BufferOwner):
     cdef void allow(self, int32_t number, uint8_t* mask) noexcept nogil
 
 
+# Final, so that what is asked of each character is inlined.
+@cython.final
 cdef class WordFields:
     cdef readonly bint half_width
     cdef readonly TagSets categories

@@ -6,6 +6,7 @@ A field is a hash of the characters that it is made of, or a small number; null
 of a sentence.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -35,6 +36,9 @@ from spacy_structreg.features.word_fields import MAX_LENGTH as _MAX_LENGTH
 from spacy_structreg.learn.model_file import keyed_arrays
 from spacy_structreg.tasks.joint.tag_records import check_tags
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
+
+# The fields of the ends of words.
+cdef uint64_t SUFFIXES = ((<uint64_t> 1 << 6) - 1) << END
 
 cdef enum:
     TABLE = 0x20000
@@ -233,6 +237,7 @@ def _checked_sets(n_tags, arrays):
     return kept
 
 
+@cython.final
 cdef class WordFields:
     """The fields of words.
 
@@ -349,10 +354,11 @@ cdef class WordFields:
         fields[ONE] = fields[WORD] if n == 1 else NULL_ATOM
         fields[KINDS] = field_of(kinds)
         fields[SHAPE] = field_of(shape)
-        state = 0
-        for i in range(min(n, LONGEST_AFFIX)):
-            state = mixed(state, self.lower(word[n - 1 - i]))
-            fields[END + i] = field_of(state)
+        if wanted & SUFFIXES:
+            state = 0
+            for i in range(min(n, LONGEST_AFFIX)):
+                state = mixed(state, self.lower(word[n - 1 - i]))
+                fields[END + i] = field_of(state)
         if wanted >> PATTERN & 1:
             state = 0
             for i in range(min(n, MAX_LENGTH)):
