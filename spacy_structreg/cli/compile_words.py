@@ -28,6 +28,15 @@ class ListFormat(str, Enum):
 
     words = "words"
     jieba = "jieba"
+    hanlp = "hanlp"
+    cedict = "cedict"
+
+
+class TagSet(str, Enum):
+    """Sets of tags of models."""
+
+    ctb = "ctb"
+    pfr = "pfr"
 
 
 def compile_words(
@@ -56,8 +65,17 @@ def compile_words(
         Opt(
             "--format",
             "-f",
-            help="words: a word a line, with its tag; jieba: word, frequency and tag, of which the "
-            "word is taken. Without the option, words, and what looks like jieba's is refused",
+            help="words: a word a line, with a tab and its tag; jieba: word, frequency and tag; "
+            "hanlp: word, tag and frequency; cedict: CC-CEDICT. Found out without the option",
+        ),
+    ] = None,
+    tags: Annotated[
+        TagSet | None,
+        Opt(
+            "--tags",
+            "-t",
+            help="Tags of the model, to which those of dictionaries are mapped: ctb, of the "
+            "Chinese Treebank, or pfr. Without the option, dictionaries give words alone",
         ),
     ] = None,
     force: ForceOption = False,
@@ -70,6 +88,7 @@ def compile_words(
     Returns their number. Raises ValueError if the output exists (unless `force`), for faults of the
     files, naming them, and OSError for files that cannot be read or written.
     """
+    from spacy_structreg.corpora.tag_maps import TAG_MAPS
     from spacy_structreg.pipeline.tokenizer import UserWords
 
     check_file(output, *files, force=force)
@@ -81,6 +100,7 @@ def compile_words(
             bonus=bonus,
             encoding=encoding,
             format=None if format is None else format.value,
+            tags=None if tags is None else TAG_MAPS[tags.value].keys(),
         )
     if not words:
         raise ValueError(f"{', '.join(map(str, files))}: no word; write one a line")

@@ -11,16 +11,19 @@ counted in the corpora.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 __all__ = [
     "CLOSED_FIRST_TAGS",
     "CLOSED_TAGS",
+    "FLAGS_OF_CTB",
+    "LIST_FLAGS",
     "TAG_MAPS",
     "WORD_RULES",
     "WordRule",
+    "listed_tag",
     "ruler_patterns",
 ]
 
@@ -165,6 +168,72 @@ TAG_MAPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 """Universal tags of the tags of a treebank, by its name."""
 
+# Tags of dictionaries of jieba, HanLP, pkuseg and thulac, which are PFR's and finer ones. HanLP's
+# that begin with g are of terms, those with w of punctuation.
+_CTB_OF_FLAGS = _table(
+    {
+        "AD": "ad d df dg dl vd",
+        "AS": "ug uguo ul ule uz uzhe",
+        "BA": "pba",
+        "CC": "cc",
+        "CD": "m mg",
+        "DER": "ud ude3",
+        "DEV": "ude2 uv",
+        "ETC": "udeng",
+        "IJ": "e",
+        "JJ": "b bg bl",
+        "LC": "f",
+        "M": "q qg qt qv",
+        "NN": "an gb gbc gc gg gi gm gp n nb nba nbc nbp nf ng nh nhd nhm ni nic nis nit nl nm nmc "
+        "nn nnd nnt s vn",
+        "NR": "np nr nr1 nr2 nrf nrfg nrj nrt ns nsf nt ntc ntcb ntcf ntch nth nto nts ntu nz",
+        "NT": "t tg",
+        "ON": "o",
+        "P": "p",
+        "PN": "rr",
+        "PU": "w wb wd wf wh wj wky wkz wm wn wp ws wt ww wyy wyz",
+        "SP": "y yg",
+        "VC": "vshi",
+        "VE": "vyou",
+        "VV": "v vf vg vi vl vq vx",
+        # Which have words of several tags of the Chinese Treebank.
+        "": "a ag al c eng g h i j k l mq nx pbei r rg ry rys ryt ryv rz rzs rzt rzv u ude1 udh uj "
+        "ulian uls usuo uyy uzhi x xe xm xs xu xx z zg",
+    }
+)
+
+LIST_FLAGS: Final = frozenset(_CTB_OF_FLAGS)
+"""Tags of words in dictionaries of other segmenters."""
+
+FLAGS_OF_CTB: Mapping[str, str] = _table(
+    {
+        "a": "VA",
+        "b": "JJ",
+        "c": "CC CS",
+        "d": "AD",
+        "e": "IJ",
+        "eng": "FW",
+        "f": "LC",
+        "m": "CD OD",
+        "n": "NN NN-SHORT",
+        "nz": "NR NR-SHORT",
+        "o": "ON",
+        "p": "BA LB P SB",
+        "q": "M",
+        "r": "DT PN",
+        "t": "NT NT-SHORT",
+        "u": "ETC MSP",
+        "ud": "DER",
+        "uj": "DEC DEG",
+        "ul": "AS",
+        "uv": "DEV",
+        "v": "VC VE VV",
+        "x": "EM IC INF NOI PU URL X",
+        "y": "SP",
+    }
+)
+"""Flags of jieba for the tags of the Chinese Treebank; names are ``nz``, if no more is known."""
+
 _CTB_CLOSED = (
     *("AS", "BA", "CC", "CS", "DEC", "DEG", "DER", "DEV", "DT", "ETC", "IJ"),
     *("LB", "LC", "MSP", "P", "PN", "PU", "SB", "SP", "VC", "VE", "X"),
@@ -214,6 +283,25 @@ WORD_RULES: Mapping[str, tuple[WordRule, ...]] = MappingProxyType(
     }
 )
 """Universal tags that depend on the word, by the name of the treebank."""
+
+
+def listed_tag(flag: str, tags: Collection[str]) -> str | None:
+    """The tag that a model has for a word of a dictionary of jieba, HanLP, pkuseg or thulac.
+
+    flag: the word's tag there. tags: of the model. None if the flag has words of several tags of
+    the Chinese Treebank, or the model's tags are neither those nor the dictionary's own. Raises
+    ValueError for a flag that neither the model has nor such dictionaries.
+    """
+    if flag in tags:
+        return flag
+    if not {"NN", "NR", "VV"}.issubset(tags) and flag in LIST_FLAGS:
+        return None
+    if flag not in LIST_FLAGS:
+        raise ValueError(
+            f"the model has no tag {flag!r}, nor have dictionaries, whose tags are n, nr, ns, v, a "
+            f"and so on; write one of the model ({', '.join(sorted(tags)[:50])}), or none"
+        )
+    return _CTB_OF_FLAGS[flag] or None
 
 
 def ruler_patterns(name: str) -> list[dict[str, Any]]:

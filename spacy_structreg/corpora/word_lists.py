@@ -1,4 +1,4 @@
-"""Word lists: jieba's, CC-CEDICT's and our own format."""
+"""Word lists: those of jieba, HanLP and CC-CEDICT, and our own format."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
 from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
+from spacy_structreg.corpora.tag_maps import LIST_FLAGS
 
 __all__ = [
     "LONGEST_ENTRY",
@@ -18,12 +19,12 @@ __all__ = [
     "WordListFormat",
     "check_word_alone",
     "has_frequency_and_tag",
-    "looks_like_jieba",
+    "numbered_word_list",
     "read_word_list",
 ]
 
-WordListFormat: TypeAlias = Literal["cedict", "jieba", "words"]
-"""Names of formats of word lists: CC-CEDICT's, jieba's, or a word a line."""
+WordListFormat: TypeAlias = Literal["cedict", "hanlp", "jieba", "words"]
+"""Names of formats of word lists: CC-CEDICT's, HanLP's, jieba's, or a word a line."""
 
 LONGEST_ENTRY: Final = 255
 """Most characters of a word, and of a tag."""
@@ -44,7 +45,9 @@ _JIEBA_USER: Final = (
     # A word with spaces; but no tag before the frequency.
     re.compile(rf"(?!.* {_JIEBA_TAG} +[0-9]+\s*$)(\S.*?) +([0-9]{{1,18}})(?: +({_JIEBA_TAG}))?\s*"),
 )
+_FLAG: Final = "(?:" + "|".join(sorted(LIST_FLAGS, key=len, reverse=True)) + ")"
 _HAN: Final = f"[{HAN}]"
+_HANLP: Final = re.compile(rf"\S*{_HAN}\S*(?: +{_FLAG} +[0-9]{{1,18}})+\s*")
 _WITH_BOTH: Final = re.compile(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
 # Of a line without a tab, or a word.
 _CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isalpha()) + ")"
@@ -73,31 +76,52 @@ def read_word_list(
     format: None looks at the first lines.
 
     - ``"jieba"``: word, frequency and tag, parted by spaces; user dictionaries may lack either.
+    - ``"hanlp"``: word, tag and frequency, parted by spaces or tabs; several pairs of these, or
+      none.
     - ``"cedict"``: CC-CEDICT, of which a line gives two words, the traditional and the simplified
       one, if they differ. Lines that begin with ``#`` are comments.
     - ``"words"``: a word; or word, tab, tags parted by commas and, after another tab, frequency.
-      A word may have spaces within; there are no comments, as ``#话题#`` is a word.
+      So are the lists of pkuseg, thulac and LTP. A word may have spaces within; there are no
+      comments, as ``#话题#`` is a word.
 
     Blank lines are skipped. Words may come again, with other tags too. Raises CorpusError for lines
     that are not of the format, and for words and tags of more than `LONGEST_ENTRY` characters;
     ValueError for a format that does not exist; and as `read_lines`.
     """
-    if format not in (None, "cedict", "jieba", "words"):
-        raise ValueError(f"there is no format {format!r} of word lists; see read_word_list")
+    _, entries = numbered_word_list(path, format=format, encoding=encoding)
+    for _, entry in entries:
+        yield entry
+
+
+def numbered_word_list(
+    path: StrPath, *, format: WordListFormat | None = None, encoding: str = "utf-8"
+) -> tuple[WordListFormat, Iterator[tuple[int, ListedWord]]]:
+    """The format of a file, and its words, each with the number of its line.
+
+    As `read_word_list`; faults of the first lines alone are raised at once.
+    """
+    parsers = {"cedict": _cedict, "hanlp": _hanlp, "jieba": _jieba, "words": _words}
+    if format not in (None, *parsers):
+        raise ValueError(
+            f"unknown format {format!r} of word lists; choose {', '.join(sorted(parsers))}"
+        )
     lines = ((number, line) for number, line in read_lines(path, encoding=encoding) if line.strip())
     first = list(islice(lines, _FIRST_LINES))
-    parse = {"cedict": _cedict, "jieba": _jieba, "words": _words}[
-        found := format or _format_of([line for _, line in first])
-    ]
+    found: WordListFormat = format or _format_of([line for _, line in first])
     is_guessed = format is None and found == "words"
-    for number, line in chain(first, lines):
-        check_line_end(line, path, number)
-        try:
-            if is_guessed and "\t" not in line:
-                check_word_alone(line.strip())
-            yield from parse(line)
-        except ValueError as error:
-            raise CorpusError(path, number, str(error)) from error
+
+    def entries() -> Iterator[tuple[int, ListedWord]]:
+        for number, line in chain(first, lines):
+            check_line_end(line, path, number)
+            try:
+                if is_guessed and "\t" not in line:
+                    check_word_alone(line.strip())
+                for entry in parsers[found](line):
+                    yield number, entry
+            except ValueError as error:
+                raise CorpusError(path, number, str(error)) from error
+
+    return found, entries()
 
 
 def _format_of(lines: list[str]) -> WordListFormat:
@@ -106,11 +130,12 @@ def _format_of(lines: list[str]) -> WordListFormat:
         return "cedict"
     if lines and all(map(_CEDICT.fullmatch, lines)):
         return "cedict"
-    is_jieba = lines and (all(map(_JIEBA.fullmatch, lines)) or looks_like_jieba(lines))
-    return "jieba" if is_jieba else "words"
+    if any(len(line) <= _LONGEST_LINE and _HANLP.fullmatch(line) for line in lines):
+        return "hanlp"
+    return "jieba" if lines and _looks_like_jieba(lines) else "words"
 
 
-def looks_like_jieba(lines: Sequence[str]) -> bool:
+def _looks_like_jieba(lines: Sequence[str]) -> bool:
     """True if lines of a file, blank ones left out, seem to be of a dictionary of jieba.
 
     That is if one has a word, a frequency and a tag, or most have one of the two behind a word of
@@ -160,6 +185,18 @@ def _jieba(line: str) -> Iterator[ListedWord]:
     word, frequency, tag = found.groups()
     tags = () if tag is None else (_checked(tag, "tag"),)
     yield ListedWord(_checked(word, "word"), tags, int(frequency or 0))
+
+
+def _hanlp(line: str) -> Iterator[ListedWord]:
+    word, *rest = line.split()
+    tags, numbers = rest[::2], rest[1::2]
+    if len(tags) != len(numbers) or not all(re.fullmatch("[0-9]{1,18}", each) for each in numbers):
+        raise ValueError(
+            f"the line {shown(line)} is no entry such as `中国 ns 34488`, of a word, its tag "
+            "and its frequency; correct it"
+        )
+    checked = tuple(_checked(tag, "tag") for tag in dict.fromkeys(tags))
+    yield ListedWord(_checked(word, "word"), checked, sum(map(int, numbers)))
 
 
 def _words(line: str) -> Iterator[ListedWord]:

@@ -606,7 +606,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         runs = self.runs
         if not (user_words or spans or runs):
             return list(ends), None
-        known_tags = self._known_tags
+        known_tags = self.known_tags
         found = [
             constrained_text(text, of_text, user_words, spans, runs=runs, known_tags=known_tags)
             for text, of_text in zip(texts, ends, strict=True)
@@ -633,15 +633,15 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
 
         Models that give no tags, or know none yet, take any.
         """
-        unknown = words.model_tags - {*self._known_tags} if self._known_tags else ()
+        unknown = words.model_tags - {*self.known_tags} if self.known_tags else ()
         for tag in sorted(unknown):
             entries = {each for each in words.entries if each.tag == tag and each.mode != "prefer"}
             # A file may have entries that no word has.
             for word in (word for word, entry in words.items() if entry in entries):
-                check_tag(f"the word {word!r} is listed with", tag, self._known_tags)
+                check_tag(f"the word {word!r} is listed with", tag, self.known_tags)
 
     @property
-    def _known_tags(self) -> tuple[str, ...]:
+    def known_tags(self) -> tuple[str, ...]:
         """The tags that the model gives; none if it gives none, or has not learned any yet."""
         tags: tuple[str, ...] = getattr(self, "tags", ())
         return tags
@@ -734,7 +734,7 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         constraints: list[Constraints] | None,
     ) -> list[TextAnalysis]:
         places, starts, tags = decoder.tagged_spans(texts, ends, constraints)
-        names, bounds = self._known_tags, starts.tolist()
+        names, bounds = self.known_tags, starts.tolist()
         return [
             TextAnalysis(places[first:last], of_text, tags[first:last], names)
             for first, last, of_text in zip(bounds, bounds[1:], sentences, strict=False)

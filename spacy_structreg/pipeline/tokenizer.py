@@ -152,6 +152,11 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         self._user_words = user_words
         user_words.users.add(self)
 
+    @property
+    def known_tags(self) -> tuple[str, ...]:
+        """Tags that the model gives; none if it gives none, or has not learned any yet."""
+        return self.model.known_tags
+
     def check_tags(self, words: CompiledWords) -> None:
         """Raise ValueError if words are listed with tags that the model does not know."""
         self.model.check_tags(words)

@@ -6,8 +6,11 @@ import gzip
 from pathlib import Path
 
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
+from spacy_structreg.corpora.tag_maps import FLAGS_OF_CTB, LIST_FLAGS, listed_tag
 from spacy_structreg.corpora.word_lists import (
     LONGEST_ENTRY,
     ListedWord,
@@ -15,7 +18,6 @@ from spacy_structreg.corpora.word_lists import (
     read_word_list,
 )
 from spacy_structreg.tasks.segmentation.user_words import (
-    UserWordFormat,
     UserWords,
     read_user_words,
 )
@@ -115,7 +117,7 @@ def test_faults_are_named_with_their_line(tmp_path: Path, text: str, line: int, 
 
 
 def test_a_format_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no format 'xml'"):
+    with pytest.raises(ValueError, match="unknown format 'xml'"):
         list(read_word_list(written(tmp_path, WORDS), format="xml"))  # type: ignore[arg-type]
 
 
@@ -144,13 +146,71 @@ def test_user_dictionaries_of_jieba_are_known(tmp_path: Path, text: str) -> None
     lines = [line.split("  ")[0] for line in text.split("\n") if line.strip()]
     assert words == ["Edu Trust认证" if "Trust" in line else line.split()[0] for line in lines]
     listed = UserWords()
-    for refused in (listed.load, lambda path: list(read_user_words(path))):
-        with pytest.raises(ValueError, match=r"looks like a dictionary of jieba.* choose format"):
-            refused(path)
-    assert len(listed) == 0
-    assert listed.load(path, format="jieba") == len(words)
+    assert listed.load(path) == len(words)
     assert sorted(listed) == sorted(words)
     assert not listed.snapshot().tags
+
+
+HANLP = """攻城狮 nz 6
+李云 nr 2 v 3
+
+川普
+码农\tnnt\t1
+"""
+
+
+def test_dictionaries_of_hanlp_are_known(tmp_path: Path) -> None:
+    path = written(tmp_path, HANLP)
+    assert list(read_word_list(path)) == [
+        ("攻城狮", ("nz",), 6),
+        ("李云", ("nr", "v"), 5),
+        ("川普", (), 0),
+        ("码农", ("nnt",), 1),
+    ]
+    for line in ("中国 34488 ns", "中国 ns", "中国 ns 3 nr", "中国 ns -3", "中国 ns ３"):
+        with pytest.raises(CorpusError, match=r":6: .*no entry such as `中国 ns 34488`"):
+            list(read_word_list(written(tmp_path, HANLP + line)))
+
+
+CTB = tuple(TAG_GLOSSARY["CTB"])
+
+
+@looped(
+    ("text", "tags", "expected"),
+    [
+        (HANLP, CTB, ["NR", None, None, "NN"]),
+        ("李小福 2 nr\n创新办 3 i\n中国 ns\n跑 v\n云 5\n", CTB, ["NR", None, "NR", "VV", None]),
+        # pkuseg's, whose users put a tab before a tag.
+        ("云计算\tn\n北京\tNR\n上海\n", CTB, ["NN", "NR", None]),
+        (HANLP, ("n", "nr", "nz", "nnt", "v"), ["nz", None, None, "nnt"]),
+        # Of Universal Dependencies, to which no table leads.
+        (HANLP, ("NN", "NNP", "VV"), [None] * 4),
+        (HANLP, None, [None] * 4),
+        ("云计算\tn\n", None, ["n"]),
+    ],
+)
+def test_tags_of_dictionaries_are_mapped(
+    text: str, tags: tuple[str, ...] | None, expected: list[str | None], tmp_path: Path
+) -> None:
+    path = written(tmp_path, text)
+    assert [tag for _, tag in read_user_words(path, tags=tags)] == expected
+
+
+@looped("line", ["易烊千玺 5 star", "易烊千玺\tstar"])
+def test_an_unknown_tag_is_refused_with_its_line(line: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        CorpusError, match=r":1: the model has no tag 'star'.*write one of"
+    ) as caught:
+        list(read_user_words(written(tmp_path, line), tags=CTB))
+    assert "NN" in str(caught.value)
+
+
+def test_flags_and_tags_have_meanings() -> None:
+    """What is mapped exists on both sides; of PFR's own, no tag has been forgotten."""
+    assert {listed_tag(flag, CTB) for flag in LIST_FLAGS} <= {*CTB, None}
+    assert {tag.lower() for tag in TAG_GLOSSARY["PFR"]} <= LIST_FLAGS
+    assert FLAGS_OF_CTB.keys() == {*CTB}
+    assert {*FLAGS_OF_CTB.values()} <= LIST_FLAGS
 
 
 @pytest.mark.parametrize("text", WORDS_WITH_SPACES)
@@ -158,9 +218,7 @@ def test_words_with_spaces_are_none_of_jieba(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)
     expected = [line.split("\t")[0] for line in text.splitlines()]
     assert [word for word, _ in read_user_words(path)] == expected
-    # That list has always been taken for one of frequencies, by its lines.
-    if not text.startswith("Windows"):
-        assert [entry.word for entry in read_word_list(path)] == expected
+    assert [entry.word for entry in read_word_list(path)] == expected
 
 
 def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
@@ -170,7 +228,7 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="looks like an entry of a dictionary of jieba"):
             words.add(entry)
         text = "北京\n" * 30 + entry
-        formats: tuple[UserWordFormat | None, ...] = (None, "words")
+        formats: tuple[WordListFormat | None, ...] = (None, "words")
         for format in formats:
             with pytest.raises(CorpusError, match=r":31: the word .* looks like an entry"):
                 words.load(written(tmp_path, text), format=format)
@@ -187,5 +245,5 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
     words.load(written(tmp_path, "奔驰 600\n"), format="words")
     assert UserWords().from_bytes(words.to_bytes()) == words
     assert list(words) == ["奔驰 600"]
-    with pytest.raises(ValueError, match="unknown format 'x' of user words"):
+    with pytest.raises(ValueError, match="unknown format 'x' of word lists"):
         words.load(written(tmp_path, text), format="x")  # type: ignore[arg-type]

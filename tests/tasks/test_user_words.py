@@ -255,9 +255,9 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("line", "fault"),
         [
-            ("a\tN\tV", "2 tabs"),
-            ("\tN", "the word is empty"),
-            ("a\t", "the tag is empty"),
+            ("a\tN\tV", "the frequency 'V' is no whole number"),
+            ("a\tN,V", "2 tags; give it one"),
+            ("\tN", "no word before the tab"),
             ("a\rb", "carriage return"),
             ("a" * 256, "256 characters"),
             ("a\0b", "NUL"),

@@ -200,7 +200,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         places, starts, tags, heads, labels = decoder.trees(texts, ends, constraints)
         # The last name is that of label -1.
         labels_of = (*decoder.arc_labels, decoder.root_label)
-        names, bounds = self._known_tags, starts.tolist()
+        names, bounds = self.known_tags, starts.tolist()
         return [
             TextAnalysis(
                 places[first:last],

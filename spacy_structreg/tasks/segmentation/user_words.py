@@ -20,8 +20,7 @@ import math
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 from weakref import WeakKeyDictionary, WeakSet
@@ -31,12 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines, replace_bytes
+from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.corpora.tag_maps import listed_tag
 from spacy_structreg.corpora.word_lists import (
+    WordListFormat,
     check_word_alone,
     has_frequency_and_tag,
-    looks_like_jieba,
-    read_word_list,
+    numbered_word_list,
 )
 from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.model_file import (
@@ -58,7 +58,6 @@ __all__ = [
     "CompiledWords",
     "Mode",
     "Occurrence",
-    "UserWordFormat",
     "UserWords",
     "WordEntry",
     "compiled",
@@ -66,9 +65,6 @@ __all__ = [
     "read_user_words",
     "whole_ends",
 ]
-
-UserWordFormat: TypeAlias = Literal["words", "jieba"]
-"""Formats of files of words: a word a line, with its tag if wanted, or jieba's dictionaries."""
 
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
 """Modes of a user word: forced, preferred, or with a bonus."""
@@ -82,8 +78,6 @@ _KIND: Final = "user words"
 _PORTION: Final = 10_000
 # So many words may have changed before a list is compiled anew.
 _FEW_CHANGES: Final = 512
-# So many lines show the format of a file.
-_FIRST_LINES: Final = 20
 # Longer files are mapped.
 _COPIED_UP_TO: Final = 1 << 20
 # Longer lists are stored as they are mapped.
@@ -522,7 +516,11 @@ def whole_ends(ends: Sequence[int], places: NDArray[np.int32]) -> list[int]:
 
 
 class ChecksTags(Protocol):
-    """Protocol of a user of listed words that supports a fixed set of tags."""
+    """Protocol of a user of listed words that supports a fixed set of tags, or any if it has none
+    yet."""
+
+    @property
+    def known_tags(self) -> Collection[str]: ...
 
     def check_tags(self, words: CompiledWords) -> None: ...
 
@@ -655,13 +653,15 @@ class UserWords:
         mode: Mode | None = None,
         bonus: float | None = None,
         encoding: str = "utf-8",
-        format: UserWordFormat | None = None,
+        format: WordListFormat | None = None,
+        tags: Collection[str] | None = None,
         replace: bool = False,
     ) -> int:
         """List the words of a file, text (`read_user_words`) or compiled; returns their number.
 
         mode, bonus: of all of them, as in `add`; a compiled file says itself what each has.
-        format: of a text, as of `read_user_words`.
+        format, tags: of a text, as of `read_user_words`. Without tags, they are those of the
+            tokenizer that has the list, if it gives any; in mode ``prefer``, of the file.
         replace: whether they take the place of the words that are listed, in one step. If the file
             cannot be read to its end, the list stays as it was.
         Raises ValueError for a mode or a bonus of a compiled file, and for tags as `add`.
@@ -679,7 +679,9 @@ class UserWords:
                 else:
                     self._change(dict(compiled.items()))
             return len(compiled)
-        lines = read_user_words(path, encoding=encoding, format=format)
+        if tags is None and entry.mode != "prefer":
+            tags = next((user.known_tags for user in self.users if user.known_tags), None)
+        lines = read_user_words(path, encoding=encoding, format=format, tags=tags)
         words = _checked_words(lines, entry, as_they_stand=True)
         self._check_tags(words)
         if replace:
@@ -803,55 +805,37 @@ def _from_bytes(data: bytes) -> UserWords:
 
 
 def read_user_words(
-    path: StrPath, *, encoding: str = "utf-8", format: UserWordFormat | None = None
+    path: StrPath,
+    *,
+    encoding: str = "utf-8",
+    format: WordListFormat | None = None,
+    tags: Collection[str] | None = None,
 ) -> Iterator[tuple[str, str | None]]:
-    r"""Yield (word, tag or None) of each line; see `read_lines` for files and encodings.
+    """Yield (word, tag or None) of each word of a file.
 
-    A line is a word, or a word, a tab and its tag. White space around either is dropped, within a
-    word it is part of it (`New York`), and blank lines are skipped. There are no comments: a line
-    such as `#话题#` is a word.
+    See `corpora.word_lists.read_word_list` for formats, and what the first lines tell of them.
+    White space around a word is dropped, within it is part of it (`New York`).
 
-    format: ``"words"`` for this; ``"jieba"`` for a dictionary of jieba, of which the words alone
-        are taken: its tags are not those of a model. None is the former, and refuses files that
-        look like the latter, and lines with a space before a tag or number (`石墨烯 NN`), whose
-        words would have spaces.
+    tags: those of the model, to which the tags of the file are mapped
+        (`corpora.tag_maps.listed_tag`). None leaves them as they are, if the format is ours, and
+        takes the words alone of others, as their tags are not those of a model.
 
-    Raises CorpusError, besides the errors of `read_lines`, for lines with more than one tab, with a
-    carriage return within, and for words and tags that `UserWords.add` refuses.
+    Raises CorpusError, besides the errors of `read_lines`, for lines that are not of the format,
+    for words and tags that `UserWords.add` refuses, and for tags that cannot be mapped.
     """
-    if format not in (None, *get_args(UserWordFormat)):
-        raise ValueError(f"unknown format {format!r} of user words; choose words or jieba")
-    if format == "jieba":
-        for entry in read_word_list(path, format="jieba", encoding=encoding):
-            yield entry.word, None
-        return
-    lines = ((number, line) for number, line in read_lines(path, encoding=encoding) if line.strip())
-    first = list(islice(lines, _FIRST_LINES))
-    if format is None and looks_like_jieba([line for _, line in first]):
-        raise ValueError(
-            f"{path}: this looks like a dictionary of jieba, whose lines are a word, its frequency "
-            "and its tag; choose format 'jieba', or 'words' if frequency and tag are part of the "
-            "words (structreg compile-words --format)"
-        )
-    for number, line in chain(first, lines):
-        word, *rest = line.split("\t")
+    found, entries = numbered_word_list(path, format=format, encoding=encoding)
+    for number, entry in entries:
         try:
-            if len(rest) > 1:
-                raise ValueError(
-                    f"{len(rest)} tabs; a line is a word, or a word, one tab and its tag"
-                )
-            if "\r" in line.strip():
-                raise ValueError(
-                    "a carriage return within the line; convert the line ends of the file to line "
-                    "feeds"
-                )
-            word = _checked(word.strip(), "word")
-            if format is None and not rest:
-                check_word_alone(word)
-            tag = _checked(rest[0].strip(), "tag") if rest else None
+            word = _checked(entry.word, "word")
+            if found == "words" and len(entry.tags) > 1:
+                raise ValueError(f"the word {word!r} has {len(entry.tags)} tags; give it one")
+            if tags is not None:
+                mapped = {listed_tag(tag, tags) for tag in entry.tags}
+            else:
+                mapped = {*entry.tags} if found == "words" else set()
         except ValueError as error:
             raise CorpusError(path, number, str(error)) from error
-        yield word, tag
+        yield word, mapped.pop() if len(mapped) == 1 else None
 
 
 def _entry(mode: Mode | None, bonus: float | None) -> WordEntry:
