@@ -53,7 +53,8 @@ _WITH_BOTH: Final = re.compile(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
 _CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isalpha()) + ")"
 # Of one letter behind a word, none can tell whether it is a tag: 维生素 a.
 _WITH_EITHER: Final = re.compile(
-    rf"\S*{_HAN}\S* +(?:[0-9]+|(?![a-z]$){_JIEBA_TAG}|{_CTB_TAG})|\S+ +[0-9]+ +{_JIEBA_TAG}"
+    rf"\S*{_HAN}\S* +(?:[0-9]+(?: +[a-z]+)?|(?![a-z]$){_JIEBA_TAG}|{_CTB_TAG})|"
+    rf"\S+ +[0-9]+ +{_JIEBA_TAG}"
 )
 _WITH_ONE: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"

@@ -42,3 +42,16 @@ def test_a_compiled_list_is_the_list(tmp_path: Path, options: tuple, settings: d
     run(output, more, tmp_path / "p.words")
     expected.add("大学")
     assert UserWords().read(tmp_path / "p.words") == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "tags"),
+    [((), (None, None)), (("--tags", "ctb"), ("NR", "NN")), (("--tags", "pfr"), ("nr", "n"))],
+)
+def test_tags_of_dictionaries_are_those_of_the_model(
+    tmp_path: Path, options: tuple[str, ...], tags: tuple[str | None, ...]
+) -> None:
+    words, output = tmp_path / "userdict.txt", tmp_path / "o.words"
+    words.write_text("李小福 2 nr\n云计算 5 n\n", encoding="utf-8")
+    run(words, output, *options)
+    assert UserWords().read(output) == UserWords(zip(("李小福", "云计算"), tags, strict=True))

@@ -196,7 +196,7 @@ def test_tags_of_dictionaries_are_mapped(
     assert [tag for _, tag in read_user_words(path, tags=tags)] == expected
 
 
-@looped("line", ["易烊千玺 5 star", "易烊千玺\tstar"])
+@looped("line", ["易烊千玺 5 star\n云计算 5 n", "易烊千玺 star 5\n云计算 n 5", "易烊千玺\tstar"])
 def test_an_unknown_tag_is_refused_with_its_line(line: str, tmp_path: Path) -> None:
     with pytest.raises(
         CorpusError, match=r":1: the model has no tag 'star'.*write one of"
@@ -232,7 +232,14 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
         for format in formats:
             with pytest.raises(CorpusError, match=r":31: the word .* looks like an entry"):
                 words.load(written(tmp_path, text), format=format)
-    for entry in ("云计算 5", "台中 ns", "石墨烯 NN", "easy_install 3 eng", "奔驰 600"):
+    for entry in (
+        "云计算 5",
+        "台中 ns",
+        "石墨烯 NN",
+        "easy_install 3 eng",
+        "奔驰 600",
+        "王 5 star",
+    ):
         with pytest.raises(ValueError, match="put a tab before the tag"):
             words.add(entry)
         for lines in ("北京\n" * 30 + entry, "卡拉 OK\n上海\n" * 2 + entry):

@@ -257,3 +257,17 @@ def test_every_model_is_trained_and_kept(tokenizer: str, model: str, tmp_path: P
         assert words > 0.8 * len(DEV)
         assert right > 0.7 * len(DEV) if tokenizer == "JointTagger" else right == 0
         assert "我们去" in tokens(pipeline("昨天我们去公园。"))
+
+
+def test_tags_of_a_dictionary_are_mapped_to_those_of_the_model(tmp_path: Path) -> None:
+    words = TRAINED.tokenizer.user_words
+    path = tmp_path / "userdict.txt"
+    path.write_text("我们去 5 v\n图书 3 i\n李小福 2 nr\n", encoding="utf-8")
+    try:
+        words.load(path)
+        assert [words.tag(word) for word in ("我们去", "图书", "李小福")] == ["VV", None, "NR"]
+        path.write_text("李小福 2 nr\n语 3 star\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"userdict\.txt:2: the model has no tag 'star'"):
+            words.load(path)
+    finally:
+        words.clear()

@@ -191,7 +191,7 @@ def test_a_packaged_list_does_not_need_its_file(nlp: Language, tmp_path: Path) -
 def test_a_faulty_file_is_named_with_its_line(nlp: Language, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("我们去\nNew\tYork\tNR\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"words\.txt:2: 2 tabs"):
+    with pytest.raises(ValueError, match=r"words\.txt:2: the frequency"):
         initialized(nlp, path)
 
 
