@@ -7,6 +7,7 @@ from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.word_lists import has_frequency_and_tag
 from spacy_structreg.features.word_fields import lower_case
 
 MAX_PHRASE: Final = 64
@@ -75,6 +76,11 @@ class Gazetteers:
                 if not line.strip():
                     continue
                 try:
+                    if has_frequency_and_tag(line):
+                        raise ValueError(
+                            f"{line.strip()!r} looks like an entry of a dictionary of jieba, with "
+                            "frequency and tag; leave these out"
+                        )
                     _tokens(line, characters)
                 except ValueError as error:
                     raise CorpusError(path, number, str(error)) from error

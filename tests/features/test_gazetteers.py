@@ -115,6 +115,7 @@ def test_files(tmp_path: Path) -> None:
     [
         (b"", 1, "no phrase in the file"),
         (b"\n \n", 1, "no phrase in the file"),
+        ("北京 大学\n奔驰 600\n李小福 2 nr\n".encode(), 3, "entry of a dictionary of jieba"),
         (b"Rome\n" + b"a " * (MAX_PHRASE + 1) + b"\n", 2, "65 tokens"),
         (b"Rome\n\xff\n", 2, "is not utf-8"),
         (b"Ro\0me\n", 1, "NUL"),
