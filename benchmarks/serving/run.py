@@ -40,7 +40,7 @@ from spacy_structreg.metrics.segmentation import score_segmentation
 __all__ = ["Served", "batches_of", "main", "pipelines", "timed"]
 
 PARTS = ("throughput", "latency", "memory", "threads", "accuracy", "training")
-PEERS = ("ltp", "jieba", "thulac", "jiojio", "pkuseg", "cnn-jieba", "cnn-pkuseg")
+PEERS = ("ltp", "jieba", "rjieba", "thulac", "jiojio", "pkuseg", "cnn-jieba", "cnn-pkuseg")
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "ltp": ("ltp",),
     "pkuseg": ("pkuseg",),

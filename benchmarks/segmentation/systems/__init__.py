@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.common.systems import System
 from benchmarks.segmentation.systems.crfsuite import CrfsuiteLbfgs, CrfsuitePerceptron
-from benchmarks.segmentation.systems.jieba import Jieba
+from benchmarks.segmentation.systems.jieba import Jieba, Rjieba
 from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours, OursBest
 from benchmarks.segmentation.systems.pkuseg import Pkuseg
@@ -27,6 +27,7 @@ SYSTEMS: dict[str, type[System[str, list[str]]]] = {
         CrfsuitePerceptron,
         CrfsuiteLbfgs,
         Jieba,
+        Rjieba,
         Thulac,
         Jiojio,
         PkusegOwn,

@@ -1,4 +1,4 @@
-"""jieba: a dictionary and a hidden Markov model of its own; it cannot be trained."""
+"""jieba, in Python and in Rust: a dictionary and a hidden Markov model; it cannot be trained."""
 
 from __future__ import annotations
 
@@ -24,3 +24,17 @@ class Jieba(ReadyMade):
         jieba.dt.tmp_dir = str(scratch)
         jieba.initialize()
         return Predictor(jieba.lcut)
+
+
+class Rjieba(ReadyMade):
+    name = "rjieba"
+    title = "rjieba, jieba in Rust (own dictionary and standard)"
+    module = "rjieba"
+    distribution = "rjieba"
+    models = ()
+
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
+        cut = import_module("rjieba").cut
+        # The dictionary is read at first use.
+        cut("。")
+        return Predictor(cut)
