@@ -34,6 +34,7 @@ from spacy_structreg.pipeline.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_parts
+from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
@@ -123,6 +124,7 @@ conventions = "collins"
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
         register_attributes(self.settings.extension_prefix, self.settings.spans_key)
+        give_noun_chunks(self.vocab, self.settings.spans_key)
 
     # Prediction ----------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from spacy_structreg.pipeline.component import (
     sentence_bounds,
 )
 from spacy_structreg.pipeline.documents import AttributeReader, visible_tokens, without_space
+from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 
 Attribute: TypeAlias = Literal["tag", "pos"]
 
@@ -72,6 +73,7 @@ class TreePipe(EstimatorPipe):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
+        give_noun_chunks(self.vocab)
         # Without white space within words, as in training.
         self._texts = AttributeReader(lambda text: without_space(text) or text)
         self._tags = AttributeReader()

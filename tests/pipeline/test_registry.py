@@ -186,6 +186,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.constituency_documents",
         "spacy_structreg.pipeline.documents",
         "spacy_structreg.pipeline.labeling_documents",
+        "spacy_structreg.pipeline.noun_chunks",
         "spacy_structreg.pipeline.parser",
         "spacy_structreg.pipeline.score_table",
         "spacy_structreg.pipeline.sequence_labeler",
