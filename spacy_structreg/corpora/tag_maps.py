@@ -25,6 +25,7 @@ __all__ = [
     "WordRule",
     "listed_tag",
     "ruler_patterns",
+    "tag_map",
 ]
 
 
@@ -312,7 +313,7 @@ def ruler_patterns(name: str) -> list[dict[str, Any]]:
     """
     patterns: list[dict[str, Any]] = [
         {"patterns": [[{"TAG": tag}]], "attrs": {"POS": pos}}
-        for tag, pos in sorted(_named(name).items())
+        for tag, pos in sorted(tag_map(name).items())
     ]
     for rule in WORD_RULES.get(name, ()):
         matched = {"TAG": {"IN": list(rule.tags)}, "LOWER": {"IN": list(rule.words)}}
@@ -320,7 +321,8 @@ def ruler_patterns(name: str) -> list[dict[str, Any]]:
     return patterns
 
 
-def _named(name: str) -> Mapping[str, str]:
+def tag_map(name: str) -> Mapping[str, str]:
+    """Universal tags by the tags of a treebank. Raises ValueError for a name not in `TAG_MAPS`."""
     if name not in TAG_MAPS:
         raise ValueError(f"{name!r} is no table of tags; there are {', '.join(TAG_MAPS)}")
     return TAG_MAPS[name]

@@ -101,6 +101,24 @@ class TokenizerSettings(PipeSettings, AnalysisSettings):
     """Settings of any tokenizer."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TaggingTokenizerSettings(TokenizerSettings):
+    """Settings of tokenizers that tag their words."""
+
+    tag_map: str | None = setting(
+        None,
+        'The table by which token.pos_ is written from token.tag_: "ctb", "pfr", "ptb", '
+        '"ud_chinese" or "ud_chinese_1"; null to leave pos_ empty.',
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.tag_map is not None:
+            from spacy_structreg.corpora.tag_maps import tag_map
+
+            tag_map(self.tag_map)
+
+
 class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 

@@ -1,20 +1,26 @@
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+SPACE_TAG: Final = "_SP"
+
 class WordHashes:
-    def __init__(self, strings: Any, most: int = 100000) -> None: ...
+    def __init__(
+        self, strings: Any, most: int = 100000, *, tag_map: Mapping[str, str] | None = None
+    ) -> None: ...
     @property
     def strings(self) -> Any: ...
+    @property
+    def tag_map(self) -> Mapping[str, str] | None: ...
     def __len__(self) -> int: ...
     def clear(self) -> None: ...
-    def tokens(self, text: str, spans: NDArray[np.int64]) -> tuple[list[int], list[bool]]: ...
-    def tags(
+    def parts(
         self,
         text: str,
         spans: NDArray[np.int64],
-        numbers: NDArray[np.int32],
-        names: tuple[str, ...],
-        of_space: str,
-    ) -> NDArray[np.uint64]: ...
+        tags: NDArray[np.int32] | None = None,
+        names: tuple[str, ...] | None = None,
+        ends: Sequence[int] | None = None,
+    ) -> tuple[list[int], list[bool], list[int], Any]: ...

@@ -6,6 +6,11 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 import numpy as np
+from spacy.attrs import POS, SENT_START, TAG
+from spacy.parts_of_speech import IDS as POS_IDS
+
+SPACE_TAG = "_SP"
+"""The tag of white space, as in spaCy's own pipelines."""
 
 cdef enum:
     SLOT_BITS = 13
@@ -26,19 +31,24 @@ cdef class WordHashes:
     when it ends; making a Doc of their hashes then raises a KeyError: call `clear`, and try again.
 
     strings: the store, a ``spacy.strings.StringStore``. most: so many words are remembered.
+    tag_map: from tags to universal ones; None to write none.
     """
 
     cdef readonly object strings
+    cdef readonly object tag_map
     cdef Py_ssize_t _most
     cdef dict _hashes
-    cdef dict _tags
+    # The tags of a model, the hash of each, and the number of its universal tag; white space last.
+    cdef tuple _names
+    cdef const uint64_t[:, ::1] _of_tags
     # Of short words, which are found without making a string.
     cdef Slot _slots[N_SLOTS]
 
-    def __init__(self, strings, Py_ssize_t most=100_000):
+    def __init__(self, strings, Py_ssize_t most=100_000, *, tag_map=None):
         self.strings = strings
+        self.tag_map = tag_map
         self._most = most
-        self._tags = {}
+        self._names = None
         self.clear()
 
     def __len__(self):
@@ -73,78 +83,104 @@ cdef class WordHashes:
             slot.found = <PyObject*> found
         return found
 
-    def tokens(self, str text not None, const int64_t[:, ::1] spans):
-        """The hashes of the tokens of a text, and whether a space follows each, as two lists.
+    cdef int _set_names(self, tuple names) except -1:
+        """Look up the hashes of tags and their universal tags."""
+        pos = {} if self.tag_map is None else self.tag_map
+        # Labels stay in the store when a memory zone ends.
+        self._of_tags = np.array(
+            [
+                (self.strings.add(tag, allow_transient=False) if tag else 0, POS_IDS[each])
+                for tag, each in [*((tag, pos.get(tag, "")) for tag in names), (SPACE_TAG, "SPACE")]
+            ],
+            dtype=np.uint64,
+        )
+        self._names = names
+        return 0
+
+    def parts(
+        self, str text not None, const int64_t[:, ::1] spans, const int32_t[::1] tags=None,
+        tuple names=None, ends=None,
+    ):
+        """The hashes of the tokens of a text, whether a space follows each, and their attributes.
+
+        One space after a word belongs to its token; all other white space becomes tokens.
 
         spans: begins and ends of the words, rising, shape (n_words, 2); all else is white space.
-        One space after a word belongs to its token; all other white space becomes tokens.
-        Raises ValueError for words that overlap or go beyond the text.
+        tags: numbers of the tags of the words, shape (n_words,); None for none. names: of all tags.
+        ends: of the sentences, offsets in the text; a sentence starts with the first token behind
+        each but the last, unless it lies within a token. None for no sentences.
+        Returns two lists, ids of attributes, and their values as `Doc.from_array` takes them, uint64
+        of shape (n_tokens, n_attributes).
+        Raises ValueError for words that overlap or go beyond the text, and for tags that are not
+        one for each or have no name.
         """
         cdef Py_ssize_t n = len(text)
         cdef Py_ssize_t n_words = spans.shape[0]
+        cdef Py_ssize_t n_tokens = _n_tokens(text, spans)
         cdef Py_ssize_t last = 0
+        cdef Py_ssize_t before = 0
         cdef Py_ssize_t begin
         cdef Py_ssize_t end
         cdef Py_ssize_t rest
+        cdef Py_ssize_t t = 0
         cdef Py_ssize_t w
+        cdef Py_ssize_t n_ends = 0 if ends is None else len(ends) - 1
+        cdef Py_ssize_t next_end = 0
+        cdef Py_ssize_t row
+        cdef int i
+        cdef bint has_tags = tags is not None
+        cdef bint has_pos = has_tags and self.tag_map is not None
         cdef list tokens = []
-        cdef list spaces = [False] * _n_tokens(text, spans)
+        cdef list spaces = [False] * n_tokens
+        cdef list attributes = []
+        cdef uint64_t[:, ::1] values
+        if has_tags:
+            if tags.shape[0] != n_words:
+                raise ValueError(f"expected a tag for each of {n_words} words, got {tags.shape[0]}")
+            if names is not self._names:
+                self._set_names(names)
+            attributes = [TAG, POS] if has_pos else [TAG]
+        if ends is not None:
+            attributes.append(SENT_START)
+        # Transposed, as spaCy reads it.
+        array = np.empty((len(attributes), n_tokens), dtype=np.uint64)
+        values = array
         for w in range(n_words + 1):
             begin = spans[w, 0] if w < n_words else n
             end = spans[w, 1] if w < n_words else n
             rest = _behind_space(text, last, begin)
             if last < rest:
-                spaces[len(tokens) - 1] = True
-            if rest < begin:
-                tokens.append(self._of(text, rest, begin))
-            if begin < end:
-                tokens.append(self._of(text, begin, end))
+                spaces[t - 1] = True
+            for i in range(2):
+                # White space, then the word.
+                if i == 0:
+                    if rest == begin:
+                        continue
+                    tokens.append(self._of(text, rest, begin))
+                else:
+                    if begin == end:
+                        break
+                    rest = begin
+                    tokens.append(self._of(text, begin, end))
+                if has_tags:
+                    row = self._of_tags.shape[0] - 1
+                    if i == 1:
+                        row = tags[w]
+                        if not 0 <= row < self._of_tags.shape[0] - 1:
+                            raise ValueError(f"there is no tag {row}")
+                    values[0, t] = self._of_tags[row, 0]
+                    if has_pos:
+                        values[1, t] = self._of_tags[row, 1]
+                if ends is not None:
+                    values[has_tags + has_pos, t] = <uint64_t> <int64_t> (1 if t == 0 else -1)
+                    while next_end < n_ends and <Py_ssize_t> ends[next_end] <= rest:
+                        if t > 0 and before <= <Py_ssize_t> ends[next_end]:
+                            values[has_tags + has_pos, t] = 1
+                        next_end += 1
+                before = end if i == 1 else begin
+                t += 1
             last = end
-        return tokens, spaces
-
-    cdef object _of_tag(self, str name):
-        """The hash of a tag, which is in the store."""
-        found = self._tags.get(name)
-        # It may have left the store with a memory zone. Looking costs less than adding it again.
-        if found is None or found not in self.strings:
-            found = self._tags[name] = self.strings.add(name)
-        return found
-
-    def tags(
-        self, str text not None, const int64_t[:, ::1] spans, const int32_t[::1] numbers,
-        tuple names, of_space,
-    ):
-        """The hashes of the tags of the tokens that `tokens` gives: uint64 of shape (n_tokens,).
-
-        numbers: of the tags of the words, shape (n_words,). names: of the tags, which are added to
-        the store if a word has them. of_space: the tag of white space that is a token.
-        """
-        cdef Py_ssize_t n_words = spans.shape[0]
-        cdef Py_ssize_t last = 0
-        cdef Py_ssize_t begin
-        cdef Py_ssize_t t = 0
-        cdef Py_ssize_t w
-        cdef list found = [None] * len(names)
-        cdef int32_t number
-        hashes = np.empty(_n_tokens(text, spans), dtype=np.uint64)
-        cdef uint64_t[::1] view = hashes
-        if numbers.shape[0] != n_words:
-            raise ValueError(f"there are {numbers.shape[0]} tags of {n_words} words")
-        for w in range(n_words + 1):
-            begin = spans[w, 0] if w < n_words else len(text)
-            if _behind_space(text, last, begin) < begin:
-                view[t] = self._of_tag(of_space)
-                t += 1
-            if w < n_words:
-                number = numbers[w]
-                if not 0 <= number < len(found):
-                    raise ValueError(f"there is no tag {number}")
-                if found[number] is None:
-                    found[number] = self._of_tag(names[number])
-                view[t] = found[number]
-                t += 1
-                last = spans[w, 1]
-        return hashes
+        return tokens, spaces, attributes, array.T
 
 
 cdef inline Py_ssize_t _behind_space(

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_structreg.corpora.tag_maps import TAG_MAPS, WORD_RULES
 from spacy_structreg.models.raw_text import TaggedPredictor, TextAnalysis
 from spacy_structreg.pipeline.analyses import VisibleText
+from spacy_structreg.pipeline.component import TaggingTokenizerSettings
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, tokenizer_factory
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
 class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
     """A tokenizer that finds words and writes their tags to ``token.tag_``; see `ModelTokenizer`.
+
+    With the setting `tag_map`, it writes universal tags to ``token.pos_``, too.
 
     White space has the tag ``_SP``, as in spaCy's own pipelines. A listed word with a tag always
     gets that tag; one that the model does not know is an error. Until the model is trained, other
@@ -33,7 +37,10 @@ class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
         "'spacy_structreg.Segmenter.v1'"
     )
     MARGINS = ("boundaries", "words", "tags")
+    SETTINGS = TaggingTokenizerSettings
     WRITES: ClassVar[tuple[str, ...]] = ("tags", "sentences")
+
+    settings: TaggingTokenizerSettings
 
     def tagged_words(
         self, texts: Iterable[str], *, n_threads: int | None = None
@@ -46,6 +53,18 @@ class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
         return self.model.predict_tagged_stream(
             texts, n_threads=self._threads(n_threads), user_words=listed
         )
+
+    @property
+    def _tag_map(self) -> Mapping[str, str] | None:
+        return None if self.settings.tag_map is None else TAG_MAPS[self.settings.tag_map]
+
+    def _doc(self, text: str, words: TextAnalysis) -> Doc:
+        doc = super()._doc(text, words)
+        for rule in WORD_RULES.get(self.settings.tag_map or "", ()):
+            for token in doc:
+                if token.tag_ in rule.tags and token.lower_ in rule.words:
+                    token.pos_ = rule.pos
+        return doc
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and the words together with their tags."""

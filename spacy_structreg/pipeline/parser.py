@@ -332,18 +332,23 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
 
 
 def joint_parser_parts(request: ConfigRequest) -> ConfigParts:
-    """The parts of the config of a tokenizer that parses its words. Raises as `with_tag_map`."""
+    """The parts of the config of a tokenizer that parses its words. Raises as `chosen_tag_map`."""
     from spacy_structreg.models.joint.word_joint_parser import WordJointParser
-    from spacy_structreg.pipeline.tokenizer_tasks import tokenizer_parts, with_tag_map
+    from spacy_structreg.pipeline.component import TaggingTokenizerSettings
+    from spacy_structreg.pipeline.setting_texts import tokenizer_block
+    from spacy_structreg.pipeline.tokenizer_tasks import chosen_tag_map, tokenizer_parts
 
-    parts = tokenizer_parts(
+    return tokenizer_parts(
         WordJointParser,
         title="a tokenizer that finds words, their tags and dependency trees",
-        tokenizer="spacy_structreg.JointParser.v1",
+        tokenizer=tokenizer_block(
+            "spacy_structreg.JointParser.v1",
+            TaggingTokenizerSettings,
+            tag_map=chosen_tag_map(request),
+        ),
         factory="structreg_joint_parser_trainer",
         about_scores="F of words that are right with their head and label",
     )
-    return with_tag_map(parts, request)
 
 
 class Dependencies(DrawnTask):

@@ -99,12 +99,13 @@ def component_parts(
     )
 
 
-def tokenizer_block(name: str) -> str:
-    """The block of a registered tokenizer in a config, without its model."""
-    from spacy_structreg.pipeline.component import TokenizerSettings
+def tokenizer_block(name: str, settings: type[Settings], **values: Any) -> str:
+    """The block of a registered tokenizer in a config, without its model.
 
-    defaults = defaults_of(TokenizerSettings)
-    return _block("nlp.tokenizer", f'@tokenizers = "{name}"', TokenizerSettings, defaults) + "\n\n"
+    settings: of the tokenizer. values: of those that do not have their defaults.
+    """
+    values = {**defaults_of(settings), **values}
+    return _block("nlp.tokenizer", f'@tokenizers = "{name}"', settings, values) + "\n\n"
 
 
 def _block(path: str, maker: str, settings: type[Settings], values: Mapping[str, Any]) -> str:

@@ -47,7 +47,6 @@ from spacy_structreg.pipeline.component import (
 )
 from spacy_structreg.pipeline.doc_tokens import WordHashes
 from spacy_structreg.pipeline.documents import (
-    SPACE_TAG,
     gold_pairs,
     gold_trees,
     gold_words,
@@ -130,7 +129,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         **settings: Any,
     ) -> None:
         extend_glossary()
-        self.settings = TokenizerSettings(**settings)
+        self.settings = self.SETTINGS(**settings)
         self.vocab = vocab
         self.model = model
         self.user_words = UserWords() if user_words is None else user_words
@@ -176,6 +175,11 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
     # Hooks ---------------------------------------------------------------------------------------
 
+    @property
+    def _tag_map(self) -> Mapping[str, str] | None:
+        """From tags to universal ones, which are written too."""
+        return None
+
     def _untrained(self, text: str, words: TextAnalysis, listed: CompiledWords) -> TextAnalysis:
         """The words of a text as long as there is no model, with their tags if they get any."""
         return words
@@ -210,18 +214,26 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         One space after a token belongs to the token; all other white space becomes tokens. Raises
         ValueError for lone surrogates.
         """
-        if self._hashes.strings is not self.vocab.strings:
-            self._hashes = WordHashes(self.vocab.strings)
+        if (
+            self._hashes.strings is not self.vocab.strings
+            or self._hashes.tag_map is not self._tag_map
+        ):
+            self._hashes = WordHashes(self.vocab.strings, tag_map=self._tag_map)
         hashes = self._hashes
+        has_heads = words.heads is not None and "heads" in self.WRITES
+        tags = words.tags if "tags" in self.WRITES else None
+        ends = words.ends if not has_heads and self.model.sentences != "doc" else ()
+        arguments = (text, words.spans, tags, words.names, ends or None)
         try:
             tokens: Any
-            tokens, spaces = hashes.tokens(text, words.spans)
+            attributes: Any
+            tokens, spaces, attributes, values = hashes.parts(*arguments)
             try:
                 doc = Doc(self.vocab, words=tokens, spaces=spaces)
             except KeyError:
                 # A memory zone has ended.
                 hashes.clear()
-                tokens, spaces = hashes.tokens(text, words.spans)
+                tokens, spaces, attributes, values = hashes.parts(*arguments)
                 doc = Doc(self.vocab, words=tokens, spaces=spaces)
         except UnicodeEncodeError as error:
             found = _SURROGATE.search(text)
@@ -230,16 +242,10 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
                 f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
                 "which no Doc can hold; decode the text with errors='replace'"
             ) from error
-        columns: dict[str, Any] = {}
-        if words.tags is not None and "tags" in self.WRITES:
-            columns["TAG"] = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
-        if words.heads is not None and "heads" in self.WRITES and len(doc):
+        if attributes:
+            doc.from_array(attributes, values)
+        if words.heads is not None and has_heads and len(doc):
             _write_trees(doc, words.spans, words.heads, words.labels)
-        elif words.ends and self.model.sentences != "doc":
-            columns["SENT_START"] = _sentence_starts(doc, words.ends)
-        if columns:
-            array: Any = np.stack(list(columns.values()), axis=1)
-            doc.from_array(list(columns), array)
         return doc
 
     @contextmanager
@@ -604,22 +610,6 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
         words.append((first, last))
         end = last
     return TextAnalysis(np.array(words[:-1], dtype=np.int64).reshape(-1, 2), ())
-
-
-def _sentence_starts(doc: Doc, ends: Sequence[int]) -> NDArray[np.uint64]:
-    """The values of ``SENT_START`` of all tokens of a Doc.
-
-    ends: of its sentences, in the text. Where one lies within a token, no sentence starts.
-    """
-    starts = np.full(len(doc), -1, dtype=np.int64)
-    starts[:1] = 1
-    if len(ends) > 1:
-        places: Any = doc.to_array(["IDX", "LENGTH"])
-        begins, lengths = places.astype(np.int64).T
-        inner = np.array(ends[:-1])
-        after = np.searchsorted(begins, inner)
-        starts[after[(begins + lengths)[after - 1] <= inner]] = 1
-    return starts.astype(np.uint64)
 
 
 def _write_trees(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from spacy.language import Language
@@ -19,6 +18,7 @@ from spacy.training import Example
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.joint import JointScorer
 from spacy_structreg.metrics.segmentation import SegmentationScorer
+from spacy_structreg.pipeline.component import TaggingTokenizerSettings, TokenizerSettings
 from spacy_structreg.pipeline.documents import gold_words, is_tagged_throughout, tagged_words
 from spacy_structreg.pipeline.setting_texts import config_block, tokenizer_block
 from spacy_structreg.pipeline.task import (
@@ -107,13 +107,16 @@ USER_WORDS: Final = """\
 def tokenizer_parts(
     model: type[StoredModel], *, title: str, tokenizer: str, factory: str, about_scores: str
 ) -> ConfigParts:
-    """The parts of the config of a tokenizer. model: the class of its model."""
+    """The parts of the config of a tokenizer.
+
+    model: the class of its model. tokenizer: the block of the tokenizer itself.
+    """
     return ConfigParts(
         title=title,
         noun="tokenizer",
         pipeline=["tokenizer_trainer"],
         components=TRAINER.format(factory=json.dumps(factory)),
-        tokenizer=tokenizer_block(tokenizer),
+        tokenizer=tokenizer,
         model=config_block("nlp.tokenizer.model", model),
         about_gold="# A tokenizer is given no gold annotation.",
         scores=score_weights(factory),
@@ -133,7 +136,7 @@ def segmenter_parts(request: ConfigRequest) -> ConfigParts:
     return tokenizer_parts(
         CharacterJointTagger if tags else CharacterSegmenter,
         title="a tokenizer that segments text into words",
-        tokenizer="spacy_structreg.Segmenter.v1",
+        tokenizer=tokenizer_block("spacy_structreg.Segmenter.v1", TokenizerSettings),
         factory="structreg_tokenizer_trainer",
         about_scores="F of words, as the SIGHAN bakeoffs define it",
     )
@@ -185,44 +188,28 @@ SEGMENTATION: Final = Segmentation()
 LEAST_KNOWN: Final = 0.95
 NO_MAP: Final = "none"
 
-RULER: Final = """\
-# Writes token.pos_ by token.tag_. Its figures would count the words that were found alone.
-[components.attribute_ruler]
-factory = "attribute_ruler"
-scorer = null
-validate = false
-
-"""
-
-RULES: Final = """\
-[initialize.components.attribute_ruler]
-
-# From the tags of the corpus to universal ones: {names}.
-[initialize.components.attribute_ruler.patterns]
-@misc = "spacy_structreg.TagMap.v1"
-name = {name}
-
-"""
-
 
 def joint_parts(request: ConfigRequest) -> ConfigParts:
-    """The parts of the config of a tokenizer that tags its words. Raises as `with_tag_map`."""
+    """The parts of the config of a tokenizer that tags its words. Raises as `chosen_tag_map`."""
     from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 
-    parts = tokenizer_parts(
+    return tokenizer_parts(
         CharacterJointTagger,
         title="a tokenizer that finds words and their tags",
-        tokenizer="spacy_structreg.JointTagger.v1",
+        tokenizer=tokenizer_block(
+            "spacy_structreg.JointTagger.v1",
+            TaggingTokenizerSettings,
+            tag_map=chosen_tag_map(request),
+        ),
         factory="structreg_joint_trainer",
         about_scores="F of words that are right with their tag",
     )
-    return with_tag_map(parts, request)
 
 
-def with_tag_map(parts: ConfigParts, request: ConfigRequest) -> ConfigParts:
-    """The parts of a config, and a pipe that writes universal tags, if there is a table of them.
+def chosen_tag_map(request: ConfigRequest) -> str | None:
+    """The name of the table of universal tags that was asked for, or that fits the corpus.
 
-    Raises ValueError if there is no table from tags to universal ones of the name asked for.
+    Raises ValueError if there is no table of the name that was asked for.
     """
     from spacy_structreg.corpora.tag_maps import TAG_MAPS
 
@@ -230,16 +217,10 @@ def with_tag_map(parts: ConfigParts, request: ConfigRequest) -> ConfigParts:
     if name is None and request.facts is not None:
         name = fitting_tag_map(request.facts.tags)
     if name is None or name == NO_MAP:
-        return parts
+        return None
     if name not in TAG_MAPS:
         raise ValueError(f"{name!r} is no table of tags; there are {', '.join(TAG_MAPS)}, {NO_MAP}")
-    names = ", ".join(map(json.dumps, TAG_MAPS))
-    return replace(
-        parts,
-        pipeline=[*parts.pipeline, "attribute_ruler"],
-        components=parts.components + RULER,
-        initialize=RULES.format(names=names, name=json.dumps(name)),
-    )
+    return name
 
 
 def fitting_tag_map(counts: Counter[str]) -> str | None:

@@ -35,7 +35,8 @@ def written_annotation(nlp: Language) -> set[str]:
 def written_by(nlp: Language, name: str) -> set[str]:
     """The names of what a pipe, or `TOKENIZER`, writes, besides words; as `written_annotation`."""
     if name == TOKENIZER:
-        return set(getattr(nlp.tokenizer, "WRITES", ()))
+        pos = {"pos"} if getattr(nlp.tokenizer, "tag_map", None) else set()
+        return {*getattr(nlp.tokenizer, "WRITES", ()), *pos}
     names = {
         each for each, attribute in ATTRIBUTES.items() if name in pipes_writing(nlp, attribute)
     }

@@ -225,7 +225,7 @@ def test_behind_a_tokenizer_that_tags(
         assert invoke(*command).exit_code == 0
     nlp = spacy.load(output)
     # The tokenizer tags raw text; given words need given tags.
-    assert nlp.pipe_names == ["attribute_ruler", "parser"]
+    assert nlp.pipe_names == ["parser"]
     assert load_config(config)["corpora"]["dev"]["gold"] == ["words", "tags"]
     doc = nlp("我看书。他写字。")
     assert [token.pos_ for token in doc[:4]] == ["PRON", "VERB", "NOUN", "PUNCT"]

@@ -124,11 +124,12 @@ def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
     assert parts("segment") == ("Segmenter", "CharacterJointTagger", [trainer])
     assert parts("segment", tags=False) == ("Segmenter", "CharacterSegmenter", [trainer])
     joint = ("JointTagger", "CharacterJointTagger")
-    assert parts("joint") == (*joint, [trainer, "attribute_ruler"])
-    assert parts("joint", tag_map="none") == (*joint, [trainer])
-    config = load_config_from_str(init_config(None, task="joint", train=corpus))
-    rules = config["initialize"]["components"]["attribute_ruler"]["patterns"]
-    assert rules == {"@misc": "spacy_structreg.TagMap.v1", "name": "ctb"}
+    assert parts("joint") == (*joint, [trainer])
+    for tag_map, expected in ((None, "ctb"), ("none", None), ("pfr", "pfr")):
+        config = load_config_from_str(
+            init_config(None, task="joint", train=corpus, tag_map=tag_map)
+        )
+        assert config["nlp"]["tokenizer"]["tag_map"] == expected
 
 
 def test_settings_that_are_refused(corpus: Path, tmp_path: Path, fails: Fails) -> None:

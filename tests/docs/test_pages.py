@@ -208,8 +208,7 @@ def check_constituents(names: dict[str, Any]) -> None:
     first, second = doc.sents
     assert first._.parse_string.startswith("(")
     assert "北京" in second._.parse_string
-    # Of the tokenizer that tags, with its rules for universal tags.
-    assert nlp.pipe_names == ["attribute_ruler", "constituency"]
+    assert nlp.pipe_names == ["constituency"]
     assert all(token.tag_ and token.pos_ for token in doc)
 
 

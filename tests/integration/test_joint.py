@@ -78,7 +78,7 @@ def test_the_best_model_is_that_of_the_joint_figure(joint: Path, folder: Path) -
 def test_words_tags_and_universal_tags(joint: Path, texts: list[str]) -> None:
     nlp = spacy.load(joint)
     assert isinstance(nlp.tokenizer, JointTagger)
-    assert nlp.pipe_names == ["tokenizer_trainer", "attribute_ruler"]
+    assert nlp.pipe_names == ["tokenizer_trainer"]
     known = set(nlp.tokenizer.model.tags)
     for doc, text in zip(nlp.pipe(texts), texts, strict=True):
         assert doc.text == text

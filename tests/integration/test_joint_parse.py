@@ -50,7 +50,7 @@ def gold(folder: Path) -> list[Doc]:
 
 def test_text_becomes_trees(folder: Path, gold: list[Doc]) -> None:
     nlp = spacy.load(folder / "fitted")
-    assert nlp.pipe_names == ["tokenizer_trainer", "attribute_ruler"]
+    assert nlp.pipe_names == ["tokenizer_trainer"]
     texts = [doc.text for doc in gold]
     alone = [tree(nlp(text)) for text in texts]
     docs = list(nlp.pipe(texts, n_process=2, batch_size=8))

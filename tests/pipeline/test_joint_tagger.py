@@ -213,6 +213,29 @@ def test_the_attribute_ruler_writes_universal_tags(tmp_path: Path, nlp: Language
         assert {"PROPN", "NUM", "NOUN", "PUNCT"} <= {t.pos_ for t in words}
 
 
+@pytest.mark.parametrize("name", ["ctb", "ptb"])
+def test_the_tokenizer_writes_universal_tags(tmp_path: Path, name: str) -> None:
+    config = copy.deepcopy(JOINT_CONFIG)
+    config["nlp"]["tokenizer"]["tag_map"] = name
+    nlp = spacy.blank("zh", config=config)
+    rename = {"ctb": {}, "ptb": {"VV": "VBZ", "P": "IN", "PU": "."}}[name]
+    train = [[(word, rename.get(tag, tag)) for word, tag in with_tags(each)] for each in TRAIN]
+    # A word of which the table of English has a rule.
+    train += [[("It", "PRP"), ("is", "VBZ"), ("because", "IN")]] * 3
+    nlp.tokenizer.model.fit(train)
+    nlp.to_disk(tmp_path)
+    for pipeline in (nlp, spacy.load(tmp_path)):
+        doc = pipeline("老师  在河边买了三个苹果。It is because")
+        assert [(t.text, t.pos_) for t in doc if t.is_space] == [(" ", "SPACE")]
+        words = [token for token in doc if not token.is_space]
+        assert [t.pos_ for t in words] == [universal_tag(name, t.tag_, t.text) or "" for t in words]
+        assert {"NOUN", "PUNCT", "VERB"} <= {t.pos_ for t in words}
+        pipeline.tokenizer.tag_map = None
+        assert not pipeline("老师在河边").has_annotation("POS")
+    with pytest.raises(ValueError, match="'ctb5' is no table of tags; there are ctb, pfr"):
+        nlp.tokenizer.tag_map = "ctb5"
+
+
 def test_another_table_is_an_error() -> None:
     make = spacy.registry.misc.get("spacy_structreg.TagMap.v1")
     with pytest.raises(ValueError, match="'ctb5' is no table of tags; there are ctb, pfr"):
