@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.features.constituents import CONSTITUENT_TABLES
@@ -24,7 +27,7 @@ from spacy_structreg.learn.setting_fields import (
     setting,
 )
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
     contents_of_words,
@@ -41,6 +44,7 @@ from spacy_structreg.models.tree_parser import (
     TreeParserSettings,
     TreeSpec,
     checked_sentence,
+    size_of_query,
     visible_places,
 )
 from spacy_structreg.search.agenda import Agenda
@@ -148,6 +152,19 @@ class ConstituentQuery:
             [self.all_tags[i] for i in self.places],
         )
 
+    def rows(self, constituents: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Constituents over all words, as arrays, from those over the visible words."""
+        if len(self.places) == len(self.all_words):
+            return constituents
+        places = np.array(self.places, dtype=np.int32)
+        rows = constituents.copy()
+        rows[:, 1] = places[rows[:, 1]]
+        rows[:, 2] = places[rows[:, 2] - 1] + 1
+        rows[:, 3] = places[rows[:, 3]]
+        whole = (constituents[:, 2] - constituents[:, 1]) == len(places)
+        rows[whole, 1:3] = 0, len(self.all_words)
+        return rows
+
     def answer(self, constituents: Sequence[Constituent]) -> ConstituencySentence:
         """The tree over all words, from the one over the visible words.
 
@@ -184,22 +201,37 @@ def parse_constituents(
     decoder: ConstituentDecoder, queries: list[ConstituentQuery]
 ) -> list[ConstituencySentence]:
     """The tree of each query. Raises ValueError if no tree has what is given."""
+    trees = _trees_of(decoder, queries, arrays=False)
+    return [query.answer(tree) for query, tree in zip(queries, trees, strict=True)]
+
+
+def parse_arrays(
+    decoder: ConstituentDecoder, queries: list[ConstituentQuery]
+) -> list[NDArray[np.int32]]:
+    """The tree of each query as an array. Raises ValueError if no tree has what is given."""
+    trees = _trees_of(decoder, queries, arrays=True)
+    return [query.rows(tree) for query, tree in zip(queries, trees, strict=True)]
+
+
+def _trees_of(
+    decoder: ConstituentDecoder, queries: list[ConstituentQuery], *, arrays: bool
+) -> Iterator[Any]:
+    """The tree over the visible words of each query."""
     sentences, given = [], []
     for query in queries:
         if query.places:
             sentences.append(query.visible)
             given.append(query.given)
-    trees = iter(decoder.parse(sentences, given))
-    answers = []
+    trees = iter(decoder.parse(sentences, given, arrays=arrays))
+    empty = np.empty((0, 4), dtype=np.int32) if arrays else ()
     for query in queries:
-        tree = next(trees) if query.places else ()
+        tree = next(trees) if query.places else empty
         if tree is None:
             raise ValueError(
                 f"no tree over {' '.join(query.all_words)[:40]!r} has the constituents that are "
                 "given"
             )
-        answers.append(query.answer(tree))
-    return answers
+        yield tree
 
 
 logger = logging.getLogger("spacy_structreg")
@@ -433,6 +465,22 @@ class ConstituencyParser(
         super().__init__(settings)
 
     # Prediction ----------------------------------------------------------------------------------
+
+    def predict_arrays(
+        self,
+        sentences: Iterable[TaggedSentence],
+        *,
+        given: Iterable[GivenConstituents | None] | None = None,
+        n_threads: int = 1,
+    ) -> list[NDArray[np.int32]]:
+        """The tree of each sentence as an array; arguments and errors as of `predict_batch`.
+
+        Of each constituent, in pre-order, the number of its label (among `labels`), its begin, its
+        end and its head: int32 of shape (n_constituents, 4).
+        """
+        decoders = self._decoders()
+        queries = [self._query(*pair) for pair in with_given(sentences, given)]
+        return decoders.batch(queries, parse_arrays, size=size_of_query, n_threads=n_threads)
 
     def nbest(
         self, words: Words, tags: Sequence[str], n: int

@@ -208,7 +208,7 @@ class TreeParser(
         """
         decoders = self._decoders()
         queries = [self._query(*pair) for pair in with_given(sentences, given)]
-        return decoders.batch(queries, self._parse, size=_size, n_threads=n_threads)
+        return decoders.batch(queries, self._parse, size=size_of_query, n_threads=n_threads)
 
     def predict_stream(
         self,
@@ -228,10 +228,11 @@ class TreeParser(
         n_threads: int,
     ) -> Iterator[TreeT]:
         queries = (self._query(*pair) for pair in with_given(sentences, given))
-        return decoders.stream(queries, self._parse, size=_size, n_threads=n_threads)
+        return decoders.stream(queries, self._parse, size=size_of_query, n_threads=n_threads)
 
 
-def _size(query: Sized) -> int:
+def size_of_query(query: Sized) -> int:
+    """The size of a sentence in characters, for streams."""
     return WORD * len(query)
 
 

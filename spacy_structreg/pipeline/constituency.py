@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -31,6 +32,7 @@ from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     constituency_sentences,
     read_phrases,
+    write_constituents,
     write_phrases,
 )
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_parts
@@ -48,7 +50,6 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 from spacy_structreg.pipeline.tree_pipe import (
-    ROOT_LABEL,
     TreePipe,
     TreePipeSettings,
     write_heads,
@@ -67,13 +68,27 @@ class TreePart(NamedTuple):
     """A part of a Doc that gets one tree.
 
     start, end: its first token, and the first after it. places: the tokens that are words.
-    tree: over the words; None if there are none.
+    rows: the constituents over the words, as of `ConstituencyParser.predict_arrays`; None if there
+    are no words. labels: their names.
     """
 
     start: int
     end: int
     places: list[int]
-    tree: ConstituencySentence | None
+    rows: NDArray[np.int32] | None
+    labels: tuple[str, ...]
+
+    def of_tokens(self) -> NDArray[np.int64]:
+        """First token, the first after it, and head of each constituent, shape (n, 3)."""
+        assert self.rows is not None
+        found = self.rows[:, 1:].astype(np.int64)
+        if len(self.places) == self.end - self.start:
+            return found + self.start
+        places = np.array(self.places)
+        found[:, 1] = places[found[:, 1] - 1] + 1
+        found[:, 0] = places[found[:, 0]]
+        found[:, 2] = places[found[:, 2]]
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +138,7 @@ conventions = "collins"
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
+        self._keys: tuple[tuple[str, ...], list[int]] | None = None
         register_attributes(self.settings.extension_prefix, self.settings.spans_key)
         give_noun_chunks(self.vocab, self.settings.spans_key)
 
@@ -142,12 +158,15 @@ conventions = "collins"
             known = None if self.settings.overwrite else self._given(doc, places)
             parts: list[TreePart] = []
             for number, ((start, end), visible) in enumerate(zip(bounds, places, strict=True)):
-                tree = None
+                rows: NDArray[np.int32] | None = None
+                labels = self.estimator.labels
                 if visible:
                     sentence = _sentence(words, tags, visible)
                     phrases = known[number] if known else []
                     tree = _whole_tree(sentence, phrases) if phrases else None
-                    if tree is None:
+                    if tree is not None:
+                        rows, labels = _rows_of(tree)
+                    else:
                         asked.append((parts, number))
                         sentences.append(sentence)
                         given.append(
@@ -155,11 +174,11 @@ conventions = "collins"
                             if phrases
                             else None
                         )
-                parts.append(TreePart(start, end, visible, tree))
+                parts.append(TreePart(start, end, visible, rows, labels))
             found.append(parts)
-        trees = self.estimator.predict_batch(sentences, given=given if any(given) else None)
-        for (parts, number), tree in zip(asked, trees, strict=True):
-            parts[number] = TreePart(*parts[number][:3], tree)
+        trees = self.estimator.predict_arrays(sentences, given=given if any(given) else None)
+        for (parts, number), of_part in zip(asked, trees, strict=True):
+            parts[number] = parts[number]._replace(rows=of_part)
         return found
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
@@ -179,7 +198,13 @@ conventions = "collins"
                 sentence = _sentence(words, tags, part.places)
                 found = self.estimator.nbest(*sentence, self.settings.alternatives)
             trees = (
-                (score, [phrase[:3] for phrase in _phrases(part._replace(tree=tree))])
+                (
+                    score,
+                    [
+                        (label, part.places[begin], part.places[end - 1] + 1)
+                        for label, begin, end, _ in tree.constituents
+                    ],
+                )
                 for score, tree in found
             )
             parts.append((part.start, part.end, list(trees), None))
@@ -187,14 +212,26 @@ conventions = "collins"
 
     def _annotate(self, doc: Doc, predicted: list[TreePart]) -> None:
         """Write the trees of a Doc."""
-        phrases: list[Phrase] = []
+        labels: list[int] = []
+        blocks = [np.empty((0, 3), np.int64)]
         for part in predicted:
-            phrases += _phrases(part)
-        write_phrases(doc, phrases, self.settings.spans_key)
+            if part.rows is not None:
+                keys = self._label_keys(part.labels)
+                labels += [keys[number] for number in part.rows[:, 0].tolist()]
+                blocks.append(part.of_tokens())
+        write_constituents(doc, labels, np.concatenate(blocks), self.settings.spans_key)
         if self.settings.dependencies is not None:
             self._write_heads(doc, predicted)
         elif not doc.has_annotation("DEP"):
             _write_starts(doc, {part.start for part in predicted})
+
+    def _label_keys(self, labels: tuple[str, ...]) -> list[int]:
+        """The hashes of labels, which are added to the vocabulary."""
+        if self._keys is None or self._keys[0] is not labels:
+            # Labels stay in the vocabulary when a memory zone ends.
+            add: Any = self.vocab.strings.add
+            self._keys = labels, [add(label, allow_transient=False) for label in labels]
+        return self._keys[1]
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.settings.spans_key, ()):
@@ -230,23 +267,39 @@ conventions = "collins"
 
     def _write_heads(self, doc: Doc, parts: Sequence[TreePart]) -> None:
         from spacy_structreg.models.tree_parser import heads_of_all
+        from spacy_structreg.tasks.constituents import heads_of_words
 
-        heads: list[int] = []
+        heads = np.empty(len(doc), np.int64)
         for part in parts:
-            within = [place - part.start for place in part.places]
-            of_words = [] if part.tree is None else self._heads(part.tree)
-            for head in heads_of_all(of_words, within, part.end - part.start):
-                heads.append(ROOT if head == ROOT else part.start + head)
-        if heads:
-            labels = [ROOT_LABEL if head == ROOT else DEPENDENCY for head in heads]
-            write_heads(doc, heads, labels)
+            of_part: Any = np.empty(0, np.int64)
+            if part.rows is not None:
+                rows = part.rows
+                if self.settings.dependencies in ("ctb", "ptb"):
+                    rows = self._by_rules(doc, part)
+                of_part = heads_of_words(rows, len(part.places))
+            if len(part.places) < part.end - part.start:
+                within = [place - part.start for place in part.places]
+                of_part = np.array(heads_of_all(of_part, within, part.end - part.start))
+            heads[part.start : part.end] = np.where(of_part == ROOT, ROOT, of_part + part.start)
+        if len(heads):
+            write_heads(doc, heads)
 
-    def _heads(self, tree: ConstituencySentence) -> Sequence[int]:
+    def _by_rules(self, doc: Doc, part: TreePart) -> NDArray[np.int32]:
+        """The constituents of a part with the heads that rules find."""
+        from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
         from spacy_structreg.corpora.head_rules import head_rules
 
-        if self.settings.dependencies is None or self.settings.dependencies == "model":
-            return tree.heads()
-        return tree.with_heads(head_rules(self.settings.dependencies)).heads()
+        assert self.settings.dependencies in ("ctb", "ptb")
+        assert part.rows is not None
+        words, tags = _sentence(*self._words_and_tags(doc), part.places)
+        constituents = tuple(
+            Constituent(part.labels[label], *place) for label, *place in part.rows.tolist()
+        )
+        tree = ConstituencySentence.built(tuple(words), tuple(tags), constituents)
+        rows = part.rows.copy()
+        found = tree.with_heads(head_rules(self.settings.dependencies))
+        rows[:, 3] = [each.head for each in found.constituents]
+        return rows
 
     # Training ------------------------------------------------------------------------------------
 
@@ -293,13 +346,13 @@ def _whole_tree(
     return ConstituencySentence(tuple(words), tuple(tags), tuple(found))
 
 
-def _phrases(part: TreePart) -> list[Phrase]:
-    """The constituents of a part, over the tokens of its Doc."""
-    places = part.places
-    return [
-        Phrase(label, places[begin], places[end - 1] + 1, places[head])
-        for label, begin, end, head in (part.tree.constituents if part.tree is not None else ())
+def _rows_of(tree: ConstituencySentence) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """The constituents of a tree as rows, and the names of their labels."""
+    numbers: dict[str, int] = {}
+    rows = [
+        (numbers.setdefault(label, len(numbers)), *place) for label, *place in tree.constituents
     ]
+    return np.array(rows, np.int32).reshape(-1, 4), tuple(numbers)
 
 
 def _write_starts(doc: Doc, starts: AbstractSet[int]) -> None:

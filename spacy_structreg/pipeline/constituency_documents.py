@@ -48,6 +48,7 @@ __all__ = [
     "constituency_sentences",
     "read_phrases",
     "word_bounds",
+    "write_constituents",
     "write_phrases",
 ]
 
@@ -165,12 +166,27 @@ def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> 
     """
     phrases = list(phrases)
     heads = [phrase.head for phrase in phrases]
-    doc.spans[key] = Constituents(
-        doc,
-        name=key,
-        attrs={} if None in heads else {HEADS: heads},
-        spans=[Span(doc, each.begin, each.end, label=each.label) for each in phrases],
-    )
+    spans = [Span(doc, each.begin, each.end, label=each.label) for each in phrases]
+    _write_spans(doc, spans, {} if None in heads else {HEADS: heads}, key)
+
+
+def write_constituents(
+    doc: Doc, labels: Iterable[int], places: NDArray[np.int64], key: str = SPANS_KEY
+) -> None:
+    """Put constituents into the span group of a Doc, as `write_phrases` does.
+
+    labels: their hashes. places: of each its first token, the first after it, and its head, shape
+    (n_constituents, 3).
+    """
+    spans = [
+        Span(doc, begin, end, label=label)
+        for label, (begin, end) in zip(labels, places[:, :2].tolist(), strict=True)
+    ]
+    _write_spans(doc, spans, {HEADS: places[:, 2].tolist()}, key)
+
+
+def _write_spans(doc: Doc, spans: list[Span], attrs: dict[str, Any], key: str) -> None:
+    doc.spans[key] = Constituents(doc, name=key, attrs=attrs, spans=spans)
 
 
 def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:

@@ -12,6 +12,8 @@ from itertools import accumulate
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+from spacy.attrs import DEP, HEAD  # type: ignore[import-not-found]  # has no stub
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
@@ -31,6 +33,8 @@ from spacy_structreg.pipeline.documents import AttributeReader, visible_tokens, 
 from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 
 Attribute: TypeAlias = Literal["tag", "pos"]
+
+_HEADS_AND_LABELS: Final[Any] = [HEAD, DEP]
 
 # The labels of white space: of what hangs on the word before it, and where there are no words.
 ROOT_LABEL: Final = "ROOT"
@@ -145,18 +149,23 @@ class TreePipe(EstimatorPipe):
         super()._prepare(gold, labels)
 
 
-def write_heads(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
+def write_heads(doc: Doc, heads: ArrayLike, labels: Sequence[str] | None = None) -> None:
     """Set head and label of each token, and with them the starts of sentences.
 
-    heads: indices of tokens, `ROOT` for a root.
+    heads: indices of tokens, `ROOT` for a root. labels: None for ``ROOT`` and, else, ``dep``.
     """
-    keys = {label: doc.vocab.strings.add(label) for label in set(labels)}
-    above = np.array(heads, dtype=np.int64)
-    array: Any = np.empty((len(doc), 2), dtype=np.uint64)
-    # Relative to the token, in two's complement.
-    array[:, 0] = np.where(above == ROOT, 0, above - np.arange(len(doc))).astype(np.uint64)
-    array[:, 1] = np.array([keys[label] for label in labels], dtype=np.uint64)
-    doc.from_array(["HEAD", "DEP"], array)
+    above = np.asarray(heads, dtype=np.int64)
+    is_root = above == ROOT
+    # Transposed, as spaCy reads it; heads relative to the token, in two's complement.
+    array: Any = np.empty((2, len(doc)), dtype=np.uint64)
+    array[0] = np.where(is_root, 0, above - np.arange(len(doc))).view(np.uint64)
+    add = doc.vocab.strings.add
+    if labels is None:
+        array[1] = np.where(is_root, np.uint64(add(ROOT_LABEL)), np.uint64(add(SPACE_LABEL)))
+    else:
+        keys = {label: add(label) for label in set(labels)}
+        array[1] = [keys[label] for label in labels]
+    doc.from_array(_HEADS_AND_LABELS, array.T)
 
 
 def _inside(held: Iterable[tuple[int, int]], n_tokens: int) -> list[bool]:

@@ -65,6 +65,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef uint64_t _between[N_SEPARATORS]
     cdef Span* _found            # while a tree is built
     cdef Span* _stack
+    cdef int32_t* _n_before      # the row of the next constituent that begins with a word
 
     cdef Py_ssize_t _n_head_rows(self) noexcept nogil
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil

@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spacy_structreg.corpora.binarization import Step
 from spacy_structreg.corpora.constituents import Constituent
@@ -48,3 +48,5 @@ class ConstituentDecoder(
     TreeDecoder[ConstituentTransitions, Iterable[GivenConstituent], tuple[Constituent, ...]]
 ):
     def __init__(self, agenda: Agenda) -> None: ...
+
+def heads_of_words(constituents: Any, n_words: int) -> Any: ...

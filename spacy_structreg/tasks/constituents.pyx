@@ -40,6 +40,8 @@ from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
 import numpy as np
 
+import numpy as np
+
 from spacy_structreg.corpora.binarization import Kind, Step, binarize
 from spacy_structreg.corpora.constituents import Constituent
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes, hash_of_tag
@@ -792,20 +794,42 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
     ):
         """The `Constituent`s in pre-order."""
+        return tuple([
+            Constituent(self.labels[label], begin, end, head)
+            for label, begin, end, head
+            in self.tree_array(actions, n_actions, n_words).tolist()
+        ])
+
+    cdef object tree_array(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    ):
+        """The label, begin, end and head of each constituent in pre-order, shape (n, 4)."""
         cdef Py_ssize_t n_found
         cdef Py_ssize_t i
+        cdef Py_ssize_t row
         cdef const Span* span
+        cdef int32_t[:, ::1] rows
         reserve(&self.buffers, self._found, n_actions + 1)
         reserve(&self.buffers, self._stack, n_actions + 1)
+        reserve(&self.buffers, self._n_before, n_words + 1)
         n_found = self.build(actions, n_actions, self._found, self._stack)
-        order = sorted(
-            [(self._found[i].begin, -self._found[i].end, -i) for i in range(n_found)]
-        )
-        constituents = []
-        for begin, end, place in order:
-            span = &self._found[-place]
-            constituents.append(Constituent(self.labels[span.label], begin, -end, span.head))
-        return tuple(constituents)
+        array = np.empty((n_found, 4), dtype=np.int32)
+        rows = array
+        # Those that begin with the same word stand together; the last to be built is the outermost.
+        memset(self._n_before, 0, (n_words + 1) * sizeof(int32_t))
+        for i in range(n_found):
+            self._n_before[self._found[i].begin + 1] += 1
+        for i in range(n_words):
+            self._n_before[i + 1] += self._n_before[i]
+        for i in reversed(range(n_found)):
+            span = &self._found[i]
+            row = self._n_before[span.begin]
+            self._n_before[span.begin] += 1
+            rows[row, 0] = span.label
+            rows[row, 1] = span.begin
+            rows[row, 2] = span.end
+            rows[row, 3] = span.head
+        return array
 
     # Features ----------------------------------------------------------------------------------
 
@@ -987,3 +1011,32 @@ def _check_given(spans, labels):
                 f"{end - 1}"
             )
         opened.append((begin, end))
+
+
+def heads_of_words(const int32_t[:, ::1] constituents not None, Py_ssize_t n_words):
+    """The head of each word by those of the constituents; -1 for the head of the sentence.
+
+    constituents: of a tree over so many words, as `TreeDecoder.parse` gives them as arrays.
+    Returns int32 of shape (n_words,). The same as `ConstituencySentence.heads`.
+    """
+    heads = np.full(n_words, -1, dtype=np.int32)
+    cdef int32_t[::1] found = heads
+    # Heads of parts that wait for their parent, the leftmost last.
+    cdef int32_t[::1] waiting = np.empty(n_words + 1, dtype=np.int32)
+    cdef Py_ssize_t n_waiting = 0
+    cdef Py_ssize_t i
+    cdef int32_t word = <int32_t> n_words
+    cdef int32_t head
+    for i in reversed(range(constituents.shape[0])):
+        head = constituents[i, 3]
+        while word > constituents[i, 1]:
+            word -= 1
+            waiting[n_waiting] = word
+            n_waiting += 1
+        while n_waiting > 0 and waiting[n_waiting - 1] < constituents[i, 2]:
+            n_waiting -= 1
+            if waiting[n_waiting] != head:
+                found[waiting[n_waiting]] = head
+        waiting[n_waiting] = head
+        n_waiting += 1
+    return heads

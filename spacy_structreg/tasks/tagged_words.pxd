@@ -50,6 +50,9 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef object built_tree(
         self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
     )
+    cdef object tree_array(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    )
     cdef Derivation derivation_of(self, words, tags, list actions, object numbering)
 
     # What a transition system says of its states.

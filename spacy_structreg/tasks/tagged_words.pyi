@@ -38,5 +38,7 @@ class TreeDecoder(Generic[SystemT, GivenT, TreeT]):
         self,
         sentences: list[tuple[list[str], list[str]]],
         given: Sequence[GivenT | None] | None = None,
+        *,
+        arrays: bool = False,
     ) -> list[TreeT | None]: ...
     def nbest(self, words: list[str], tags: list[str], k: int) -> list[tuple[float, TreeT]]: ...

@@ -169,6 +169,12 @@ cdef class TaggedWordTransitions(TransitionSystem):
         """The tree over so many words that actions build."""
         raise NotImplementedError
 
+    cdef object tree_array(
+        self, const int32_t* actions, Py_ssize_t n_actions, Py_ssize_t n_words
+    ):
+        """The same as an array of numbers."""
+        raise NotImplementedError
+
     def tree(self, actions):
         """The tree that actions for the loaded sentence build. Raises ValueError if it is none."""
         cdef const int32_t[::1] taken = np.array([*actions, 0], dtype=np.int32)
@@ -322,11 +328,12 @@ cdef class TreeDecoder(BufferOwner):
         """Capacity of the working memory, in characters or words."""
         return self._sentences.capacity
 
-    def parse(self, list sentences not None, given=None):
+    def parse(self, list sentences not None, given=None, *, bint arrays=False):
         """The trees of sentences.
 
         sentences: pairs of a list of words and one of their tags. given: None, or for each sentence
-        None or constraints of its tree, as the system takes them.
+        None or constraints of its tree, as the system takes them. arrays: whether trees are to be
+        arrays of numbers.
         None instead of a tree where the constraints left no way within the beam. The GIL is
         released while parsing.
         Raises ValueError for tags that are not one for each word and for constraints that no tree
@@ -371,12 +378,16 @@ cdef class TreeDecoder(BufferOwner):
         n_actions = 0
         for i in range(n_sentences):
             part = &self._parts[i]
-            trees.append(
-                None if part.n_actions < 0
-                else self.system.built_tree(
+            if part.n_actions < 0:
+                trees.append(None)
+            elif arrays:
+                trees.append(self.system.tree_array(
                     self._actions + n_actions, part.n_actions, part.n_words
-                )
-            )
+                ))
+            else:
+                trees.append(self.system.built_tree(
+                    self._actions + n_actions, part.n_actions, part.n_words
+                ))
             n_actions += max(part.n_actions, 0)
         return trees
 
