@@ -157,7 +157,7 @@ class ConstituentQuery:
         if len(self.places) == len(self.all_words):
             return constituents
         places = np.array(self.places, dtype=np.int32)
-        rows = constituents.copy()
+        rows: NDArray[np.int32] = constituents.copy()
         rows[:, 1] = places[rows[:, 1]]
         rows[:, 2] = places[rows[:, 2] - 1] + 1
         rows[:, 3] = places[rows[:, 3]]

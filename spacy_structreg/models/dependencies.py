@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -27,7 +27,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
     contents_of_words,
@@ -187,6 +187,31 @@ class Query:
                 if label is not None:
                     labels[i] = label
         return Parse(tuple(heads), tuple(labels))
+
+
+def label_arcs(
+    decoder: ParseDecoder, queries: list[tuple[list[str], list[str], list[int]]], *, backward: bool
+) -> list[list[str]]:
+    """The label of the arc to each word, of words, tags and heads of sentences.
+
+    Raises ValueError for heads that make no projective tree with one root.
+    """
+    order = -1 if backward else 1
+    given = [
+        (_mirrored_heads(heads) if backward else heads, [None] * len(heads))
+        for _, _, heads in queries
+    ]
+    trees = decoder.parse([(words[::order], tags[::order]) for words, tags, _ in queries], given)
+    names = (*(decoder.labels or ("",)), decoder.root_label)
+    found = []
+    for (words, _, heads), tree in zip(queries, trees, strict=True):
+        if tree is None or heads.count(ROOT) != 1:
+            raise ValueError(
+                f"the heads that are given of the words {' '.join(words)[:40]!r} make no "
+                f"projective tree with one root: {heads}"
+            )
+        found.append([names[number] for number in tree[1][::order]])
+    return found
 
 
 def parse_queries(decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
@@ -548,6 +573,32 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Pars
 
             found = explained_tree(decoder, query.words, query.tags, names, shown)
         return replace(found, text=" ".join(query.words[::order]))
+
+    def predict_labels(
+        self,
+        sentences: Iterable[TaggedSentence],
+        heads: Iterable[Sequence[int]],
+        *,
+        n_threads: int = 1,
+    ) -> list[list[str]]:
+        """The label of the arc to each word of trees whose heads are known.
+
+        sentences: words, none of them white space, and their tags. heads: of the words of each
+        sentence, `ROOT` for the root. The same labels as those of `predict_batch` with these heads.
+        Raises ValueError as `predict`, and for heads that are not of a projective tree.
+        """
+        queries = [
+            (list(words), list(tags), list(of_sentence))
+            for (words, tags), of_sentence in zip(
+                map(checked_sentence, sentences), heads, strict=True
+            )
+        ]
+        return self._decoders().batch(
+            queries,
+            partial(label_arcs, backward=self.settings.backward),
+            size=lambda query: WORD * len(query[0]),
+            n_threads=n_threads,
+        )
 
     def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
         return Query.of(sentence, given, backward=self.settings.backward)

@@ -296,7 +296,7 @@ conventions = "collins"
             Constituent(part.labels[label], *place) for label, *place in part.rows.tolist()
         )
         tree = ConstituencySentence.built(tuple(words), tuple(tags), constituents)
-        rows = part.rows.copy()
+        rows: NDArray[np.int32] = part.rows.copy()
         found = tree.with_heads(head_rules(self.settings.dependencies))
         rows[:, 3] = [each.head for each in found.constituents]
         return rows

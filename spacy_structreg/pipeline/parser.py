@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -22,6 +25,7 @@ from spacy_structreg.pipeline.component import (
     component_factory,
 )
 from spacy_structreg.pipeline.documents import (
+    AttributeReader,
     dependency_sentences,
     gold_words,
     is_tagged_throughout,
@@ -52,6 +56,7 @@ from spacy_structreg.pipeline.tree_pipe import (
 
 if TYPE_CHECKING:
     from spacy_structreg.metrics.figures import Scores
+    from spacy_structreg.models.dependencies import GivenArcs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,10 @@ class ParserSettings(TreePipeSettings, AnalysisSettings):
         "Whether what is parsed already is parsed anew; false keeps heads and labels that are "
         'there, and finds the others to fit them; "labels" keeps heads, and finds all labels.',
     )
+
+
+# In place of the head of a token that has none.
+_UNKNOWN: Final = -2
 
 
 class StructregParser(TreePipe):
@@ -86,6 +95,10 @@ class StructregParser(TreePipe):
 
     settings: ParserSettings
 
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._labels = AttributeReader()
+
     # Prediction ----------------------------------------------------------------------------------
 
     def _predict(self, docs: list[Doc]) -> list[Parse]:
@@ -100,13 +113,14 @@ class StructregParser(TreePipe):
         for doc in docs:
             words, tags = self._words_and_tags(doc)
             of_doc: list[int] = []
+            known = self._known_arcs(doc) if keeps else None
             for start, end in self._spans(doc):
                 of_doc.append(start)
                 sentences.append((words[start:end], tags[start:end]))
-                if keeps:
-                    given.append(self._given(doc, start, end))
+                if known is not None:
+                    given.append(_given(*known, start, end))
             starts.append(of_doc)
-        found = iter(self.estimator.predict_batch(sentences, given=given if keeps else None))
+        found = iter(self._trees(sentences, given))
         trees: list[Parse] = []
         for of_doc in starts:
             heads: tuple[int, ...] = ()
@@ -117,6 +131,32 @@ class StructregParser(TreePipe):
                 labels += tree.labels
             trees.append(Parse(heads, labels))
         return trees
+
+    def _trees(
+        self, sentences: list[tuple[list[str], list[str]]], given: Sequence[GivenArcs]
+    ) -> Iterable[Parse]:
+        """The trees of sentences; given: for each, or of none."""
+        if self.settings.overwrite != "labels":
+            trees: Iterable[Parse] = self.estimator.predict_batch(sentences, given=given or None)
+            return trees
+        # Where there are all heads, nothing but labels is to be found.
+        whole = [
+            None not in heads and not any(map(str.isspace, words))
+            for (words, _), (heads, _) in zip(sentences, given, strict=True)
+        ]
+        heads = [heads for heads, _ in compress(given, whole)]
+        others = [not each for each in whole]
+        labels = iter(
+            zip(
+                heads, self.estimator.predict_labels(compress(sentences, whole), heads), strict=True
+            )
+        )
+        parsed = iter(
+            self.estimator.predict_batch(compress(sentences, others), given=compress(given, others))
+        )
+        return [
+            Parse(*map(tuple, next(labels))) if is_whole else next(parsed) for is_whole in whole
+        ]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         words, tags = self._words_and_tags(doc)
@@ -151,16 +191,13 @@ class StructregParser(TreePipe):
             if token.has_head():
                 yield min(token.i, token.head.i), max(token.i, token.head.i)
 
-    def _given(self, doc: Doc, start: int, end: int) -> tuple[list[int | None], list[str | None]]:
-        """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
-        heads: list[int | None] = []
-        labels: list[str | None] = []
-        for token in doc[start:end]:
-            head = token.head.i if token.has_head() else -1
-            known = start <= head < end
-            heads.append((ROOT if head == token.i else head - start) if known else None)
-            labels.append(token.dep_ if known and not self.settings.overwrite else None)
-        return heads, labels
+    def _known_arcs(self, doc: Doc) -> tuple[NDArray[np.int64], list[str] | None]:
+        """The heads of all tokens that stay, -2 where there is none; and their labels."""
+        arcs: Any = doc.to_array(["HEAD", "DEP"])
+        # In two's complement, relative to the token.
+        heads = arcs[:, 0].view(np.int64) + np.arange(len(doc))
+        heads[arcs[:, 1] == 0] = _UNKNOWN
+        return heads, None if self.settings.overwrite else self._labels.read(doc, "DEP")
 
     # Training ------------------------------------------------------------------------------------
 
@@ -173,6 +210,22 @@ class StructregParser(TreePipe):
 
     def _left_out(self) -> str:
         return "have no heads, or not the words that are predicted,"
+
+
+def _given(
+    heads: NDArray[np.int64], labels: list[str] | None, start: int, end: int
+) -> tuple[list[int | None], list[str | None]]:
+    """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
+    above = heads[start:end] - start
+    above[above == np.arange(end - start)] = ROOT
+    above[(heads[start:end] < start) | (heads[start:end] >= end)] = _UNKNOWN
+    found: list[int | None] = [None if head == _UNKNOWN else head for head in above.tolist()]
+    if labels is None:
+        return found, [None] * len(found)
+    return found, [
+        None if head is None else label
+        for head, label in zip(found, labels[start:end], strict=True)
+    ]
 
 
 def _moved(heads: Iterable[int], start: int) -> tuple[int, ...]:

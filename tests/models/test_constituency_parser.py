@@ -26,6 +26,7 @@ from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.constituents import score_brackets
 from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.tasks.constituents import heads_of_words
 
 PLAIN = Learning()
 TREES = """
@@ -430,3 +431,21 @@ def test_no_phrase_is_without_a_head_of_its_kind() -> None:
 def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ConstituencyParser(**chosen)  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*VOCABULARY, *STRANGE, (" ", "_SP")]), min_size=1), max_size=4
+    )
+)
+@quick_examples(60)
+def test_trees_as_arrays(sentences: list[list[tuple[str, str]]]) -> None:
+    parser = fitted()
+    asked = [([word for word, _ in each], [tag for _, tag in each]) for each in sentences]
+    trees = parser.predict_batch(asked)
+    for tree, rows in zip(trees, parser.predict_arrays(asked), strict=True):
+        assert rows.dtype == np.int32
+        found = [(parser.labels[label], *place) for label, *place in rows.tolist()]
+        assert found == list(tree.constituents)
+        if all(word.strip() for word in tree.words):
+            assert heads_of_words(rows, len(tree.words)).tolist() == list(tree.heads())

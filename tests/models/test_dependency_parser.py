@@ -424,6 +424,25 @@ def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
                 parser.predict(words, tags, given=(heads, [None] * n))
 
 
+@EACH_SYSTEM
+@pytest.mark.parametrize("backward", [False, True])
+def test_labels_of_known_heads(system: str, backward: bool) -> None:
+    parser = fitted(system=system, backward=backward)
+    draw = random.Random(3)
+    asked, heads, expected = [], [], []
+    for _ in range(20):
+        words, tags = zip(*draw.choices(VOCABULARY, k=draw.randint(1, 7)), strict=True)
+        known = random_tree(draw, len(words))
+        asked.append((words, tags))
+        heads.append(known)
+        expected.append(parser.predict(words, tags, given=(known, [None] * len(words))).labels)
+    assert list(map(tuple, parser.predict_labels(asked, heads))) == expected
+    for wrong in ([1, 0], [ROOT, ROOT], [1, ROOT, 0, 1], [2, 3, ROOT, 2]):
+        n = len(wrong)
+        with pytest.raises(ValueError, match=r"make no projective tree|form a cycle"):
+            parser.predict_labels([(["cats"] * n, ["N"] * n)], [wrong])
+
+
 def test_some_sentences_of_a_batch_have_given_arcs() -> None:
     parser = fitted()
     words, tags = ["the", "dog", "walks", "the", "dog"], ["D", "N", "V", "D", "N"]
