@@ -18,7 +18,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings

@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example
 
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,
@@ -161,7 +161,7 @@ def write_heads(doc: Doc, heads: ArrayLike, labels: Sequence[str] | None = None)
     array[0] = np.where(is_root, 0, above - np.arange(len(doc))).view(np.uint64)
     add = doc.vocab.strings.add
     if labels is None:
-        array[1] = np.where(is_root, np.uint64(add(ROOT_LABEL)), np.uint64(add(SPACE_LABEL)))
+        array[1] = np.where(is_root, np.uint64(add(ROOT_LABEL)), np.uint64(add(DEPENDENCY)))
     else:
         keys = {label: add(label) for label in set(labels)}
         array[1] = [keys[label] for label in labels]
