@@ -109,8 +109,8 @@ cdef class WordHashes:
         tags: numbers of the tags of the words, shape (n_words,); None for none. names: of all tags.
         ends: of the sentences, offsets in the text; a sentence starts with the first token behind
         each but the last, unless it lies within a token. None for no sentences.
-        Returns two lists, ids of attributes, and their values as `Doc.from_array` takes them, uint64
-        of shape (n_tokens, n_attributes).
+        Returns two lists, ids of attributes, and their values as `Doc.from_array` takes them:
+        uint64 of shape (n_tokens, n_attributes).
         Raises ValueError for words that overlap or go beyond the text, and for tags that are not
         one for each or have no name.
         """
