@@ -101,9 +101,14 @@ def source_atoms(settings: WordTextSettings) -> tuple[str, ...]:
     return tuple(atom for part in _parts_of(settings) for atom in part.atoms)
 
 
-def source_templates(settings: KnowledgeSettings) -> list[str]:
-    """The templates of the sources that settings name."""
-    return [part.templates for part in _parts_of(settings)]
+def source_templates(settings: KnowledgeSettings, templates: Iterable[str]) -> list[str]:
+    """The templates of the sources that settings name, but of those that other templates read."""
+    named = " ".join(templates)
+    return [
+        part.templates
+        for part in _parts_of(settings)
+        if not any(atom in named for atom in part.atoms)
+    ]
 
 
 def read_atoms(

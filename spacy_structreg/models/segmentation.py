@@ -127,7 +127,8 @@ class CharacterSettings(KnowledgeSettings, TrainingSettings):
         "zhang2014",
         'The features: the name of a table, "zhang2014", "gao2010" or "sun2014", or templates of '
         'one\'s own, such as "c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its '
-        'type. Behind "t-1t0", atoms go with each pair of neighboring labels: "t-1t0c0".',
+        'type. Behind "t-1t0", atoms go with each pair of neighboring labels: "t-1t0c0". Those of '
+        "atoms of a knowledge source, such as lexb0, take the place of its own.",
         restore=CompleteTemplates.checked,
     )
     skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
@@ -149,7 +150,7 @@ class CharacterSettings(KnowledgeSettings, TrainingSettings):
         types = TYPES_OF_TABLES.get(str(self.templates), CHARACTER_TYPES)
         further = [types] if self.types else []
         further += [SKIP_BIGRAM] if self.skip_bigram else []
-        names = joined(self.templates, *further, *source_templates(self))
+        names = joined(self.templates, *further, *source_templates(self, joined(self.templates)))
         known = [*self.plain_atoms.atoms, *source_atoms(self)]
         return parse_templates(names, known, CHARACTER_TABLES)
 

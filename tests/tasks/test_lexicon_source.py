@@ -175,6 +175,20 @@ def test_models_of_other_word_lists_are_not_averaged(
         model.average(models)
 
 
+@pytest.mark.parametrize("model", MODELS[:2])
+def test_templates_of_listed_words_take_the_place_of_the_usual_ones(
+    model: Any, word_list: Path
+) -> None:
+    usual = model(lexicon=str(word_list)).templates
+    assert {"lexe0lexb+1", "tage-1tagb0"} <= {*usual}
+    chosen = model(lexicon=str(word_list), templates=["zhang2014", "lexb0lexe0 | freqb0"])
+    others = [each for each in usual if not any(name in each for name in ("lex", "freq", "tag"))]
+    assert sorted(chosen.templates) == sorted([*others, "lexb0lexe0", "freqb0"])
+    gold = TAGGED if model.PRIMARY == "joint_f" else WORDS
+    texts = ["".join(words) for words in WORDS]
+    assert chosen.fit(gold).predict_batch(texts) == WORDS
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_without_a_word_list_is_as_before(model: Any) -> None:
     gold = TAGGED if model.PRIMARY == "joint_f" else WORDS
