@@ -49,6 +49,7 @@ ALL: Final = "all"
 SAME: Final = "same"
 CROSSED: Final = "crossed"
 WORDS: Final = "seg_f"
+ENTITIES: Final = "ents_f"
 SUFFIX: Final = ".bracket"
 TYPED_RUNS: Final = "typed_runs.txt"
 
@@ -106,11 +107,11 @@ def report(
     row by each name, and ``all`` is one: the number of ``sentences``, ``figures`` as fractions of 1
     (None if nothing was to be counted), and with `against` their ``changes`` from the other
     pipeline's. ``entities`` has the number of gold entities of each type (``gold``), ``p``, ``r``
-    and ``f``. A variant that cannot be made has ``missing`` in their place, which says why.
-    ``typed_runs`` has the ``right`` ones of the ``cases`` of each kind, and their ``change``; it is
-    empty if the treebank has none. Raises ValueError if the treebank has no such part, the output
-    exists (unless `force`), or a pipeline is untrained; ValueError and OSError for faulty files,
-    and as `load_pipeline`.
+    and ``f``, if the pipeline finds any. A variant that cannot be made has ``missing`` in their
+    place, which says why. ``typed_runs`` has the ``right`` ones of the ``cases`` of each kind, and
+    their ``change``; it is empty if the treebank has none. Raises ValueError if the treebank has no
+    such part, the output exists (unless `force`), or a pipeline is untrained; ValueError and
+    OSError for faulty files, and as `load_pipeline`.
     """
     files = register_files(treebank, part)
     runs = typed_runs or treebank / TYPED_RUNS
@@ -247,10 +248,11 @@ def measure(
     found = found_words(nlp, (case.text for case in cases))
     for case, words in zip(cases, found, strict=True):
         right[case.kind] += has_right_runs(case.text, case.runs, words, whole=case.whole)
+    every = counted(nlp, pairs)
     return Measured(
         rows,
-        counted(nlp, pairs),
-        counted_entities(pairs),
+        every,
+        counted_entities(pairs) if ENTITIES in every.counts else {},
         changed,
         right,
         Counter(case.kind for case in cases),
