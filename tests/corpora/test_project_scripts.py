@@ -9,13 +9,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import spacy
 from pipeline.made_up import trained, trained_joint
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
 from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, write_conllu
 from spacy_structreg.corpora.splits import fold_bounds
+from spacy_structreg.features.typed_runs import TypedRuns
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
@@ -26,6 +28,7 @@ RAW_SENTENCES = PROJECTS / "distillation/scripts/raw_sentences.py"
 TEACH = PROJECTS / "distillation/scripts/teach.py"
 PACKAGE_META = PROJECTS / "scripts/package_meta.py"
 PIPELINE_META = PROJECTS / "quickstart/scripts/package_meta.py"
+TYPED_RUNS = PROJECTS / "quickstart/scripts/typed_runs.py"
 TEXTS = PROJECTS / "text_classification/scripts/texts.py"
 
 
@@ -173,7 +176,8 @@ class TestNameLists:
             "华北地区 9 ns",
             "克莱因 9 nrt",
             "复旦大学 9 nt",
-            "吃饭 9 v",
+            "吃饭 99 v",
+            "的 999 uj",
         ]
         words.write_text("\n".join(listed), "utf-8")
         assert run(NAME_LISTS, words, tmp_path / "lists") == (0, "")
@@ -185,11 +189,58 @@ class TestNameLists:
         assert len(set(persons)) == len(persons) > 5_000
         assert "克莱因" in persons
         assert all(2 <= len(name) <= 4 for name in persons if name != "克莱因")
+        # By their frequencies, and neither short nor long ones.
+        common = (tmp_path / "lists/common.txt").read_text("utf-8").splitlines()
+        rows = [
+            "吃饭 99 v",
+            "克莱因 9 nrt",
+            "华北地区 9 ns",
+            "嘉陵江 9 ns",
+            "复旦大学 9 nt",
+            "绵阳市 9 ns",
+        ]
+        assert common == rows
 
     def test_a_faulty_list_is_named(self, tmp_path: Path) -> None:
         code, errors = run(NAME_LISTS, tmp_path / "none.txt", tmp_path)
         assert code == 1
         assert "none.txt" in errors
+
+
+class TestTypedRuns:
+    def test_each_third_sentence_comes_again_with_a_run(self, tmp_path: Path) -> None:
+        vocab = Vocab()
+        sentences = [["他", "来", "了"], ["她", "走", "了"], ["猫", "睡", "了"]] * 200
+        docs = [Doc(vocab, each, [False] * 3, tags=["T"] * 3) for each in sentences]
+        (tmp_path / "corpus").mkdir()
+        for name in ("a", "b"):
+            DocBin(docs=docs).to_disk(tmp_path / f"corpus/{name}.spacy")
+        output = tmp_path / "made.spacy"
+        given = (tmp_path / "corpus", tmp_path / "corpus/a.spacy", output)
+        assert run(TYPED_RUNS, *given) == (0, "")
+        found = list(DocBin().from_disk(output).get_docs(vocab))
+        copied, made = found[:1_200], found[1_200:]
+        assert [[token.text for token in doc] for doc in copied] == sentences * 2
+        assert all(token.tag_ == "T" for doc in copied for token in doc)
+        assert len(made) == 200
+        pieces = set()
+        for doc in made:
+            words = [token.text for token in doc]
+            assert [word for word in words if word in "他来了"] == ["他", "来", "了"]
+            cuts = {0, *(token.idx for token in doc), *(token.idx + len(token) for token in doc)}
+            for run_ in TypedRuns().find(doc.text):
+                if not run_.is_open:
+                    assert {run_.start, run_.end} <= cuts
+                pieces.add(run_.kind)
+        assert {"url", "email", "measure", "emoji", "emoticon", "time", "punctuation"} <= pieces
+        first = output.read_bytes()
+        assert run(TYPED_RUNS, *given) == (0, "")
+        assert output.read_bytes() == first
+
+    def test_a_folder_without_a_corpus_is_named(self, tmp_path: Path) -> None:
+        code, errors = run(TYPED_RUNS, tmp_path, tmp_path / "a.spacy", tmp_path / "b.spacy")
+        assert code == 1
+        assert f"{tmp_path} has no .spacy file" in errors
 
 
 class TestDistillation:
@@ -285,12 +336,26 @@ class TestPipelineMeta:
         # spaCy's own words for it are those of English tags.
         assert "- `NN`: common noun" in lines
 
-    def test_the_pipeline_is_named_if_it_is_at_fault(self, report: Path, tmp_path: Path) -> None:
+    def test_words_alone(self, report: Path, tmp_path: Path) -> None:
         pipeline, meta = tmp_path / "pipeline", tmp_path / "meta.json"
         trained(passes=1).to_disk(pipeline)
+        found = json.loads(report.read_text("utf-8")) | {"entities": {}}
+        found["all"]["figures"] = {"seg_f": 0.95, "crossed": 0.0025}
+        report.write_text(json.dumps(found), "utf-8")
+        assert run(PIPELINE_META, report, pipeline, meta) == (0, "")
+        made = json.loads(meta.read_text("utf-8"))
+        assert made["performance"] == {"seg_f": 0.95, "crossed": 0.0025}
+        assert "|  | sentences | words | gold words crossed |" in made["notes"]
+        assert "| all | 3 | 95.0 | 0.25 |" in made["notes"]
+        assert "## Tags" not in made["notes"]
+        assert "speed" in made["description"]
+
+    def test_the_pipeline_is_named_if_it_is_at_fault(self, report: Path, tmp_path: Path) -> None:
+        pipeline, meta = tmp_path / "pipeline", tmp_path / "meta.json"
+        spacy.blank("zh").to_disk(pipeline)
         (tmp_path / "empty").mkdir()
         for arguments, fault in [
-            ((report, pipeline), f"{pipeline}: its tokenizer finds no tags"),
+            ((report, pipeline), f"{pipeline}: its tokenizer has no model"),
             ((report, tmp_path / "empty"), f"{tmp_path / 'empty'} cannot be loaded"),
             ((tmp_path / "empty/none.json", pipeline), "none.json"),
             ((pipeline / "meta.json", pipeline), "is no report"),

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 CARD = ROOT / "docs" / "zh_structreg.md"
+FAST_CARD = ROOT / "docs" / "zh_structreg_fast.md"
 DOCS = sorted(ROOT.glob("docs/*.md"))
 PAGES = [README, *DOCS]
 

@@ -24,6 +24,7 @@ def facts_of(project: Path) -> dict[str, Any]:
     ("project", "package"),
     [
         ("quickstart", "zh_structreg"),
+        ("quickstart", "zh_structreg_fast"),
         ("ud_chinese", "zh_gsd_structreg"),
         ("ud_english", "en_ewt_structreg"),
     ],
@@ -40,4 +41,4 @@ def test_cards_name_license_sources_and_use(project: str, package: str) -> None:
         for value in source.values():
             assert value.removesuffix(" in simplified script") in card
     _, name = package.split("_", 1)
-    assert f'package: "{name}"' in (folder / "project.yml").read_text("utf-8")
+    assert f'package: "{name.removesuffix("_fast")}"' in (folder / "project.yml").read_text("utf-8")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from docs.pages import CARD, README, code_for_the_pipeline
+from docs.pages import CARD, FAST_CARD, README, code_for_the_pipeline
 from packages import installed_tokens
 from test_treebank import FIRST, TREEBANK, leaves, run
 from thinc.api import Config
@@ -40,6 +40,20 @@ FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 def spans(words: list[str]) -> set[tuple[int, int]]:
     ends = [sum(map(len, words[: i + 1])) for i in range(len(words))]
     return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
+
+
+def run_code(code: str, folder: Path) -> None:
+    """Run code of pages in a folder, with what `installed_tokens` has installed there."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "installed"), "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -190,16 +204,27 @@ def test_the_package_runs_the_code_of_its_pages(finished, tmp_path):
     # What it prints is that of the whole training, which tests/docs/test_start_page.py compares.
     code = "\n".join(map(code_for_the_pipeline, (README, CARD)))
     assert code.count("spacy.load(") == 3
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed"), "PYTHONUTF8": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_code(code, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_fast_package_is_small_and_runs_the_code_of_its_page(finished, tmp_path):
+    folder, _ = finished
+    report = json.loads((folder / "metrics/fast.json").read_text(encoding="utf-8"))
+    package = folder / "packages/zh_structreg_fast-0.1.0"
+    meta = json.loads((package / "meta.json").read_text(encoding="utf-8"))
+    assert meta["performance"]["seg_f"] == report["all"]["figures"]["seg_f"] > 0.8
+    card = (package / "README.md").read_text(encoding="utf-8")
+    assert f"| law | 39 | {100 * report['registers']['law']['figures']['seg_f']:.1f} |" in card
+    (wheel,) = (package / "dist").glob("*.whl")
+    assert wheel.stat().st_size < 5_000_000
+
+    text = "今天上午，临江市图书馆正式开放。\n他們明天去 看书！"
+    tokens = installed_tokens(wheel, "zh_structreg_fast", text, tmp_path)
+    assert "".join(token[0] for token in tokens).split() == text.replace(" ", "").split()
+    assert [token[0] for token in tokens if token[-1]] == ["今天", "他們"]
+
+    run_code(code_for_the_pipeline(FAST_CARD), tmp_path)
 
 
 @pytest.mark.slow

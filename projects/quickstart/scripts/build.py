@@ -1,4 +1,4 @@
-"""Train the pipeline: steps that do not wait for each other run side by side, with the time left.
+"""Train the pipelines: steps that do not wait for each other run side by side, with the time left.
 
 `python scripts/build.py PROJECT`: the steps of the workflow `pipeline` up to the pipeline itself,
 or, with `--last show`, all of them. What is there already is not made again.
@@ -35,6 +35,9 @@ SECONDS = {
     "calibrate": 10,
     "report": 30,
     "package": 15,
+    "train-fast": 60,
+    "report-fast": 10,
+    "package-fast": 10,
     "show": 10,
 }
 

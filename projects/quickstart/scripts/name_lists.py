@@ -1,10 +1,11 @@
-"""Lists of names, from a word list in jieba's format and from parts of Chinese names.
+"""Lists of names and of common words, from a word list in jieba's format and from parts of names.
 
 `python scripts/name_lists.py WORDS FOLDER` writes lists for gazetteers, as the word list has them
 (`places.txt`, `institutions.txt`, `persons.txt`, `others.txt`), and lists of names that stand in
 for others in training (`swap_PERSON.txt`, `swap_GPE.txt`, `swap_LOC.txt`): names of persons are put
 together of surnames and given names, and transliterated names and places are those of the word list
-that look like names.
+that look like names. `common.txt` has the most frequent words, with their frequencies and tags, for
+models that are to be small.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ FULL_PLACES = "省市县区州"
 SHORTENED = "市县"
 WATERS_AND_MOUNTAINS = "山河湖江岛湾海"
 PERSONS = 6_000
+COMMON_WORDS = 80_000
+COMMON_LENGTHS = range(2, 5)
 COMMON = SURNAMES[:10]
 
 
@@ -104,6 +107,13 @@ def landscape(listed: Iterable[ListedWord]) -> Iterator[str]:
             yield each.word
 
 
+def common_words(listed: Iterable[ListedWord]) -> Iterator[str]:
+    """The lines of the most frequent words, in the format of the word list."""
+    short = [each for each in listed if len(each.word) in COMMON_LENGTHS]
+    for each in sorted(short, key=lambda each: (-each.frequency, each.word))[:COMMON_WORDS]:
+        yield " ".join((each.word, str(each.frequency), *each.tags))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """0 if the lists were written, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
@@ -120,6 +130,7 @@ def main(arguments: list[str] | None = None) -> int:
             "swap_PERSON": persons(listed, random.Random(0)),
             "swap_GPE": places(listed),
             "swap_LOC": landscape(listed),
+            "common": common_words(listed),
         }
         given.folder.mkdir(parents=True, exist_ok=True)
         for name, names in lists.items():
