@@ -34,11 +34,12 @@ FLOORS = (
     "training",
     "models",
     "pipeline",
+    "compat",
     "cluster",
     "serve",
     "cli",
 )
-KNOW_SPACY = ("pipeline", "cluster", "serve", "cli")
+KNOW_SPACY = ("pipeline", "compat", "cluster", "serve", "cli")
 SPACY = ("spacy", "thinc")
 
 # What comes with Cython itself. Building needs Cython and a C compiler, nothing else; compiling

@@ -38,7 +38,7 @@ from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 # From the top; `tests/test_floors.py` holds the code to them.
 FLOORS: Final = (
-    "cli", "serve", "cluster", "pipeline", "models", "training", "tasks", "search",
+    "cli", "serve", "cluster", "compat", "pipeline", "models", "training", "tasks", "search",
     "learn", "features", "corpora", "metrics",
 )  # fmt: skip
 # How a config names what is registered in each group, and what that is.

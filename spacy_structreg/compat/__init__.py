@@ -1,0 +1,1 @@
+"""The interfaces of other segmenters, over pipelines of ours."""
