@@ -28,13 +28,12 @@ from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import described, hints_of, plain
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
-from spacy_structreg.pipeline.component import EstimatorPipe
+from spacy_structreg.pipeline.component import HasSettings
 from spacy_structreg.pipeline.setting_texts import (
     documented_classes,
     model_classes,
     settings_table,
 )
-from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 # From the top; `tests/test_floors.py` holds the code to them.
 FLOORS: Final = (
@@ -340,8 +339,7 @@ def _components() -> dict[str, type[Any]]:
 
     return {
         getattr(each, "FACTORY", None) or each.NAME: each
-        for base in (EstimatorPipe, ModelTokenizer)
-        for each in below(base)
+        for each in below(HasSettings)
         if {"FACTORY", "NAME"} & {*vars(each)} and each.__module__.startswith("spacy_structreg.")
     }
 
@@ -368,7 +366,7 @@ def _about(each: Registered) -> list[str]:
     return lines
 
 
-def _pipe_settings(name: str, component: type[EstimatorPipe]) -> list[str]:
+def _pipe_settings(name: str, component: type[HasSettings]) -> list[str]:
     """A table of the settings of a pipe, with the defaults of its factory."""
     texts = {
         "model": "The block of its model, whose settings stand with its [name](architectures.md).",

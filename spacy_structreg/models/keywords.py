@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import lzma
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -140,21 +140,20 @@ class KeywordCounts:
         # The keywords that there may be, as they are shown.
         self._texts: dict[tuple[str, ...], str] = {}
 
-    def add(
-        self,
-        words: Sequence[str | None],
-        single: Collection[str],
-        phrases: Iterable[tuple[Sequence[str], str]] = (),
-    ) -> None:
-        """Count words and phrases of a part of the text, a sentence for example.
-
-        words: that say something; None in place of others. single: those that may be keywords.
-        phrases: the words of each, which are among `words`, and its text.
-        """
+    def add(self, words: Sequence[str | None]) -> None:
+        """Count words of a part of the text, such as a sentence; None stands for any other word."""
         self._words.update(word for word in words if word is not None)
         if self.method == "textrank":
             self._pairs.update(count_neighbors(words))
-        for word in single:
+
+    def propose(
+        self, words: Iterable[str], phrases: Iterable[tuple[Sequence[str], str]] = ()
+    ) -> None:
+        """Say what may be keywords: all occurrences of words and phrases that have been added.
+
+        phrases: the words of each, and its text.
+        """
+        for word in words:
             self._texts.setdefault((word,), word)
         for parts, text in phrases:
             key = tuple(parts)

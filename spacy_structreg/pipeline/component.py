@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -571,18 +571,8 @@ def component_factory(
 
     made: Any = create
     made.__doc__ = f"Make ``{component.FACTORY}``, by the settings of `{settings.__name__}`."
-    fixed = list(inspect.signature(create, eval_str=True).parameters.values())[:3]
     keywords = {name: hints[name] for name in defaults}
     keywords["scorer"] = Callable[..., dict[str, Any]] | None
-    made.__signature__ = inspect.Signature(
-        [
-            *fixed,
-            *(
-                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint)
-                for name, hint in keywords.items()
-            ),
-        ]
-    )
     registered: Callable[..., EstimatorPipe] = Language.factory(
         component.FACTORY,
         assigns=assigns,
@@ -592,8 +582,23 @@ def component_factory(
             "scorer": component.scorer_config(),
         },
         default_score_weights=score_weights,
-    )(made)
+    )(keyword_signature(made, keywords))
     return registered
+
+
+def keyword_signature(create: Any, hints: Mapping[str, Any]) -> Any:
+    """Show spaCy the settings of a factory that takes them as ``**values``, with their types."""
+    *fixed, _ = inspect.signature(create, eval_str=True).parameters.values()
+    create.__signature__ = inspect.Signature(
+        [
+            *fixed,
+            *(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint)
+                for name, hint in hints.items()
+            ),
+        ]
+    )
+    return create
 
 
 def create_without_losses() -> Callable[[Language], Language]:

@@ -25,7 +25,8 @@ HEAVY_PHRASES: Final = frozenset({
 })  # fmt: skip
 NOUN_POS: Final = frozenset({"NOUN", "PROPN", "PRON"})
 NOUN_TAGS: Final = ("NN", "NR", "PN", "PRP", "n", "r")
-TIME_TAGS: Final = frozenset({"NT", "NT-SHORT", "t"})
+# Nouns by their universal tags: times and measure words.
+OTHER_TAGS: Final = frozenset({"M", "NT", "NT-SHORT", "q", "t"})
 # Words that stand between noun phrases, or make a phrase of another kind.
 HEAVY_POS: Final = frozenset({"ADP", "AUX", "CCONJ", "SCONJ", "VERB"})
 HEAVY_TAGS: Final = frozenset({"CC", "P", "LC", "BA", "LB", "SB", "VV", "VC", "VE"})
@@ -90,7 +91,7 @@ def noun_phrases(doc: Doc, spans_key: str = SPANS_KEY) -> list[Bounds]:
 
 
 def _is_noun(token: Token) -> bool:
-    if token.tag_ in TIME_TAGS:
+    if token.tag_ in OTHER_TAGS:
         return False
     return token.pos_ in NOUN_POS or (not token.pos_ and token.tag_.startswith(NOUN_TAGS))
 
@@ -108,11 +109,12 @@ def _outermost(found: Iterable[Bounds]) -> list[Bounds]:
 
 
 class _Part(NamedTuple):
-    """A child of a constituent. breaks: whether it breaks a noun phrase up."""
+    """A child of a constituent: whether it breaks a noun phrase up, and can be the noun of one."""
 
     start: int
     end: int
     breaks: bool
+    is_noun: bool
 
 
 @dataclass
@@ -127,23 +129,20 @@ class _Phrase:
 
 
 def _of_constituents(doc: Doc, spans_key: str) -> list[Bounds]:
-    nouns = list(accumulate(map(_is_noun, doc), initial=0))
-
     def runs() -> Iterator[Bounds]:
         for phrase in _closed_phrases(doc, spans_key):
             if phrase.label not in NOUN_PHRASES:
                 continue
-            if not phrase.is_broken:
-                yield phrase.start, phrase.end
-                continue
             # What stands between clauses, conjunctions and the like.
-            start = phrase.start
-            for part in chain(phrase.parts, [_Part(phrase.end, phrase.end, True)]):
-                if part.breaks:
+            start, has_noun = phrase.start, False
+            for part in chain(phrase.parts, [_Part(phrase.end, phrase.end, True, False)]):
+                if part.breaks and has_noun:
                     yield start, part.start
-                    start = part.end
+                if part.breaks:
+                    start, has_noun = part.end, False
+                has_noun |= part.is_noun and not part.breaks
 
-    return _outermost((start, end) for start, end in runs() if nouns[start] < nouns[end])
+    return _outermost(runs())
 
 
 def _closed_phrases(doc: Doc, spans_key: str) -> Iterator[_Phrase]:
@@ -160,7 +159,7 @@ def _closed_phrases(doc: Doc, spans_key: str) -> Iterator[_Phrase]:
         for token in doc[at:end] if open_phrases else ():
             top = open_phrases[-1]
             breaks = top.label in NOUN_PHRASES and (token.tag_ == "CC" or token.text in BREAKS)
-            top.parts.append(_Part(token.i, token.i + 1, breaks))
+            top.parts.append(_Part(token.i, token.i + 1, breaks, _is_noun(token)))
             top.is_broken |= breaks
         at = max(at, end)
 
@@ -168,7 +167,8 @@ def _closed_phrases(doc: Doc, spans_key: str) -> Iterator[_Phrase]:
         phrase = open_phrases.pop()
         if open_phrases:
             breaks = phrase.is_broken or phrase.label in HEAVY_PHRASES
-            open_phrases[-1].parts.append(_Part(phrase.start, phrase.end, breaks))
+            is_noun = phrase.label in NOUN_PHRASES and any(part.is_noun for part in phrase.parts)
+            open_phrases[-1].parts.append(_Part(phrase.start, phrase.end, breaks, is_noun))
             open_phrases[-1].is_broken |= breaks
         return phrase
 

@@ -109,16 +109,16 @@ def test_the_background_knows_both_scripts() -> None:
 def test_phrases_take_the_place_of_their_words() -> None:
     counts = KeywordCounts()
     for _ in range(3):
-        words = ["线性", "回归", None, "图书馆"]
-        counts.add(words, ["线性", "回归", "图书馆"], [(["线性", "回归"], "线性回归")])
-    counts.add(["图书馆"], ["图书馆"])
+        counts.add(["线性", "回归", None, "图书馆"])
+        counts.propose(["线性", "回归", "图书馆"], [(["线性", "回归"], "线性回归")])
+    counts.add(["图书馆"])
     idf = background_idf("线性") + background_idf("回归")
     assert counts.best(5) == [
         ("线性回归", pytest.approx(3 / 10 * idf / math.sqrt(2))),
         ("图书馆", pytest.approx(4 / 10 * background_idf("图书馆"))),
     ]
     # By itself as well, a word stays.
-    counts.add(["回归"], ["回归"])
+    counts.add(["回归"])
     assert [word for word, _ in counts.best(5)] == ["线性回归", "回归", "图书馆"]
     assert len(counts.best(1)) == 1
 
@@ -128,7 +128,8 @@ def test_parts_of_a_text_make_the_whole(method: Any) -> None:
     sentences = [["统计", "方法", None], ["统计", "学家"], ["方法"]]
     counts, whole = KeywordCounts(method), Counter(w for words in sentences for w in words if w)
     for words in sentences:
-        counts.add(words, [word for word in words if word])
+        counts.add(words)
+    counts.propose(whole)
     found = dict(counts.best(9))
     if method == "tfidf":
         assert found == pytest.approx(tf_idf(whole))

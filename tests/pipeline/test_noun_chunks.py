@@ -54,6 +54,18 @@ TREES: list[tuple[str, list[str], list[str] | None]] = [
         ["桌子", "书"],
         None,
     ),
+    # What only belongs to coordinated nouns is none of its own.
+    (
+        "(NP (DP (DT 各) (CLP (M 种))) (DNP (NP (NN 城市)) (DEG 的)) (NP (NN 理论)) (CC 和) "
+        "(NP (NN 方法)))",
+        ["各种城市的理论", "方法"],
+        ["城市", "理论", "方法"],
+    ),
+    (
+        "(NP (DNP (NP (NN 城市)) (DEG 的)) (NP (NP (NN 理论)) (CC 和) (NP (NN 方法))))",
+        ["城市", "理论", "方法"],
+        None,
+    ),
     # A time is none.
     (
         "(IP (NP-TMP (NT 昨天)) (NP-SBJ (PN 他)) (VP (VV 写) (NP-OBJ (NN 信))))",

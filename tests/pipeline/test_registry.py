@@ -185,6 +185,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.constituency_attributes",
         "spacy_structreg.pipeline.constituency_documents",
         "spacy_structreg.pipeline.documents",
+        "spacy_structreg.pipeline.keywords",
         "spacy_structreg.pipeline.labeling_documents",
         "spacy_structreg.pipeline.noun_chunks",
         "spacy_structreg.pipeline.parser",
