@@ -173,7 +173,12 @@ def test_wrong_values_in_headers_and_configs(name: str) -> None:
     written = model().settings.as_dict()
     for key in ("epochs", "mean"):
         for value in wrong_values(model.SETTINGS, key):
-            header = {"task": model.KIND, "state": "trained", "settings": {**written, key: value}}
+            header = {
+                "task": model.KIND,
+                "state": "trained",
+                "features": model.FEATURES,
+                "settings": {**written, key: value},
+            }
             with pytest.raises(
                 ValueError, match=f"^a file: the model cannot be used: {key} must be "
             ):
