@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.word_lists import has_frequency_and_tag
 from spacy_structreg.features.word_fields import lower_case
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 MAX_PHRASE: Final = 64
 """Most tokens of a phrase."""
@@ -92,25 +96,31 @@ class Gazetteers:
     def _add(self, number: int, name: str, phrases: Iterable[str]) -> None:
         if isinstance(phrases, str) or not isinstance(phrases, Iterable):
             raise ValueError(f"the gazetteer {name!r} must be a list of phrases")
-        empty = True
+        phrases = list(phrases)
+        if not phrases:
+            raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
         for phrase in phrases:
             if not isinstance(phrase, str):
                 raise ValueError(
                     f"the gazetteer {name!r} has {phrase!r:.80} among its phrases; "
                     "phrases are strings"
                 )
-            try:
-                tokens = _tokens(lower_case(phrase) if self.lower else phrase, self.characters)
-            except ValueError as error:
-                raise ValueError(f"the gazetteer {name!r}: {error}") from error
-            numbers = self._found.setdefault(tokens, [])
-            # Lists come one after the other.
-            if not numbers or numbers[-1] != number:
-                numbers.append(number)
-            self._longest[tokens[0]] = max(self._longest.get(tokens[0], 0), len(tokens))
-            empty = False
-        if empty:
-            raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
+        if self.lower:
+            phrases = list(map(lower_case, phrases))
+        try:
+            checked = _all_tokens(phrases, self.characters)
+        except ValueError as error:
+            raise ValueError(f"the gazetteer {name!r}: {error}") from error
+        self._put(checked, repeat([number]))
+
+    def _put(self, phrases: Iterable[tuple[str, ...]], numbers: Iterable[Sequence[int]]) -> None:
+        """Let lists have phrases. numbers: of the lists that each is in, rising."""
+        found, longest = self._found, self._longest
+        for tokens, of_phrase in zip(phrases, numbers, strict=False):
+            known = found.get(tokens)
+            found[tokens] = list(of_phrase) if known is None else sorted({*known, *of_phrase})
+            if len(tokens) > longest.get(tokens[0], 0):
+                longest[tokens[0]] = len(tokens)
 
     def as_dict(self) -> GazetteerLists:
         """Everything as plain values, sorted, for a model file."""
@@ -122,10 +132,17 @@ class Gazetteers:
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
     def normalized_by(self, normalize: Callable[[str], str]) -> Gazetteers:
-        """Return the gazetteers with their phrases normalized by a function."""
-        plain = self.as_dict()
-        lists = {name: list(map(normalize, phrases)) for name, phrases in plain["lists"].items()}
-        return Gazetteers(lists, lower=self.lower, characters=self.characters)
+        """Return the gazetteers with their phrases normalized by a function of characters.
+
+        normalize: gives a text of the same length.
+        """
+        separator = "" if self.characters else " "
+        # All in one call; no character becomes a line break, nor a line break anything else.
+        text = normalize("\n".join(map(separator.join, self._found)))
+        made = Gazetteers({}, lower=self.lower, characters=self.characters)
+        made.names = self.names
+        made._put(_all_tokens(text.split("\n"), self.characters), self._found.values())
+        return made
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gazetteers) and self.as_dict() == other.as_dict()
@@ -175,7 +192,20 @@ def _gazetteers(lists: dict[str, list[str]], lower: bool, characters: bool) -> G
 
 
 def _encodable(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return _SURROGATE.search(text) is None
+
+
+def _all_tokens(phrases: Sequence[str], characters: bool) -> list[tuple[str, ...]]:
+    """The tokens of each phrase. Raises ValueError as `_tokens`."""
+    found = [
+        tuple("".join(phrase.split())) if characters else tuple(phrase.split())
+        for phrase in phrases
+    ]
+    # All at once; which one is wrong is found where one is.
+    lengths = set(map(len, found))
+    if 0 in lengths or max(lengths, default=1) > MAX_PHRASE or not _encodable("".join(phrases)):
+        return [_tokens(phrase, characters) for phrase in phrases]
+    return found
 
 
 def _tokens(phrase: str, characters: bool) -> tuple[str, ...]:
