@@ -25,7 +25,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.compat import jieba as ours
-from spacy_structreg.compat.jieba import posseg
+from spacy_structreg.compat.jieba import analyse, posseg
 from spacy_structreg.corpora.corpus_errors import CorpusError
 
 NAMES = {"jieba": "jieba", "ours": "spacy_structreg.compat.jieba"}
@@ -34,6 +34,7 @@ SCRIPT = """\
 import io
 import {jieba} as jieba
 import {jieba}.posseg as pseg
+import {jieba}.analyse
 from {jieba} import lcut
 
 jieba.setLogLevel(60)
@@ -76,6 +77,16 @@ own_search = own.lcut_for_search("他用魑魅魍魉术")
 other_words = jieba.dt.lcut("他用魑魅魍魉术")
 tagged = pseg.POSTokenizer(own).lcut("他用魑魅魍魉术")
 with_paddle = jieba.lcut(text, use_paddle=True)
+
+keywords = jieba.analyse.extract_tags(text)
+weighted = jieba.analyse.tfidf(text, topK=3, withWeight=True)
+nouns = jieba.analyse.extract_tags(text, topK=None, allowPOS=("n", "ns", "nr", "v", "eng", "x"))
+with_flags = jieba.analyse.extract_tags(text, allowPOS=("n", "v", "r", "eng"), withFlag=True)
+both = jieba.analyse.extract_tags(text, 9, True, ("n", "v", "r", "eng"), True)
+ranked = jieba.analyse.textrank(text, topK=5)
+ranked_weighted = jieba.analyse.textrank(text, withWeight=True, allowPOS=["n", "v", "r", "eng"])
+ranked_both = jieba.analyse.textrank(text, 9, True, ["n", "v", "eng"], True)
+own_keywords = jieba.analyse.TFIDF().extract_tags(text), jieba.analyse.TextRank().textrank(text)
 """
 # jieba leaves the pool of processes; ours has threads.
 PARALLEL = """
@@ -122,17 +133,27 @@ def run(which: str, text: str) -> dict[str, Any]:
     }
 
 
-def kind(value: Any) -> Any:
-    """The type of a value, and those of its parts."""
-    if isinstance(value, tuple):
-        return tuple(map(kind, value))
-    if isinstance(value, list):
-        return list, {kind(each) for each in value}
-    if isinstance(value, dict):
-        return dict, {(kind(key), kind(each)) for key, each in value.items()}
-    return type(value).__name__
+def alike(mine: Any, theirs: Any) -> bool:
+    """True if two values are of the same type, and so are all of their parts."""
+    if type(mine).__name__ != type(theirs).__name__:
+        return False
+    if isinstance(mine, tuple):
+        return len(mine) == len(theirs) and all(map(alike, mine, theirs))
+    if isinstance(mine, list):
+        first = [*mine, *theirs][:1]
+        return all(alike(first[0], each) for each in [*mine, *theirs])
+    if isinstance(mine, dict):
+        return alike([*mine.items()], [*theirs.items()])
+    return True
 
 
+# jieba leaves files open.
+OPEN_FILES = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+@OPEN_FILES
 @pytest.mark.parametrize("text", [TEXT, *TEXTS[:2]])
 def test_a_script_gives_things_of_the_same_kind(text: str) -> None:
     pytest.importorskip("jieba", reason="jieba itself is not installed")
@@ -141,7 +162,7 @@ def test_a_script_gives_things_of_the_same_kind(text: str) -> None:
     for name, value in theirs.items():
         if inspect.isclass(value[1]) or callable(value[1]) or name == "own":
             continue
-        assert kind(mine[name]) == kind(value), name
+        assert alike(mine[name], value), name
     for found in (mine, theirs):
         for name in LOSSLESS:
             assert "".join(found[name][1]) == text, name
@@ -169,11 +190,13 @@ def test_a_script_gives_things_of_the_same_kind(text: str) -> None:
         *("suggest_freq", "load_userdict", "initialize", "set_dictionary", "get_FREQ"),
         *("enable_parallel", "disable_parallel", "enable_paddle", "setLogLevel"),
         *("posseg.cut", "posseg.lcut", "posseg.POSTokenizer", "posseg.POSTokenizer.cut"),
-        *("posseg.pair", "posseg.initialize", "Tokenizer"),
+        *("posseg.pair", "posseg.initialize", "Tokenizer", "analyse.TFIDF", "analyse.TextRank"),
+        *("analyse.extract_tags", "analyse.textrank", "analyse.tfidf", "analyse.set_stop_words"),
+        *("analyse.set_idf_path",),
     ],
 )
 def test_signatures_are_those_of_jieba(name: str) -> None:
-    pytest.importorskip("jieba.posseg", reason="jieba itself is not installed")
+    pytest.importorskip("jieba.analyse", reason="jieba itself is not installed")
     found = {}
     for which, module in NAMES.items():
         value: Any = importlib.import_module(module)
@@ -318,12 +341,72 @@ def test_what_is_no_text_is_refused() -> None:
         ours.use(spacy.blank("zh"))
 
 
+class FixedWords:
+    """A tokenizer that finds words and flags which are written down: `词/n`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.words = tokenizer
+
+    def cut(self, sentence: str, HMM: bool = True) -> Iterator[Any]:  # noqa: N803
+        parts = (part.rpartition("/") for part in sentence.split())
+        return (self.words(word, flag) for word, _, flag in parts)
+
+
+KEYWORD_TEXT = (
+    "自然/n 语言/n 处理/v 是/v 人工智能/n 领域/n 中/f 的/uj 重要/a 方向/n ，/x 语言/n "
+    "处理/v 研究/v 自然/n 语言/n 通信/v the/n 的/n 方法/n"
+)
+
+
+@OPEN_FILES
+@pytest.mark.parametrize("flags", [(), ("n",), ("n", "v")])
+def test_scores_of_keywords_are_those_of_jieba(flags: tuple[str, ...], tmp_path: Path) -> None:
+    """Of equal words and frequencies."""
+    theirs = pytest.importorskip("jieba.analyse", reason="jieba itself is not installed")
+    table = tmp_path / "idf.txt"
+    table.write_text("语言 5.5\n处理 2.25\n方法 1\n自然 4\n领域 3.125\n", encoding="utf-8")
+    found = []
+    pairs = importlib.import_module("jieba.posseg").pair, posseg.pair
+    for module, pair in zip((theirs, analyse), pairs, strict=True):
+        results: list[Any] = []
+        by_frequency, by_rank = module.TFIDF(str(table)), module.TextRank()
+        by_frequency.tokenizer = FixedWords(lambda word, _: word)
+        by_frequency.postokenizer = by_rank.postokenizer = by_rank.tokenizer = FixedWords(pair)
+        for extractor in (by_frequency, by_rank):
+            for with_flag in (False, True):
+                got = extractor.extract_tags(
+                    KEYWORD_TEXT, topK=None, withWeight=True, allowPOS=flags, withFlag=with_flag
+                )
+                results.append({str(word): score for word, score in got})
+        found.append(results)
+    for mine, other in zip(*found, strict=True):
+        # TextRank of jieba ends after ten rounds.
+        assert mine == pytest.approx(other, abs=0.02)
+    assert any(found[0][1])
+
+
+def test_stop_words_and_tables_of_keywords(tmp_path: Path) -> None:
+    extractor = analyse.TFIDF()
+    extractor.tokenizer = FixedWords(lambda word, _: word)
+    assert extractor.extract_tags("语言/n 语言/n 处理/v 的/uj 我们/r", topK=1) == ["语言"]
+    path = tmp_path / "words.txt"
+    path.write_text("语言\n处理\n", encoding="utf-8")
+    extractor.set_stop_words(path)
+    assert extractor.extract_tags("语言/n 语言/n 处理/v 我们/r") == ["我们"]
+    assert extractor.extract_tags("") == []
+    for text, line in (("", 1), ("中国 5\n中国\n", 2), ("中国 5\n中国 高\n", 2)):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(CorpusError, match=rf"words\.txt:{line}: "):
+            analyse.TFIDF(path)
+
+
 def test_nothing_is_loaded_before_it_is_needed(nlp: Language, tmp_path: Path) -> None:
     """The import takes no spaCy; an environment variable names the pipeline."""
     nlp.to_disk(tmp_path / "pipeline")
     code = (
         "import sys; import spacy_structreg.compat.jieba as jieba\n"
         "import spacy_structreg.compat.jieba.posseg as pseg\n"
+        "import spacy_structreg.compat.jieba.analyse\n"
         "assert 'spacy' not in sys.modules\n"
         "print('/'.join(jieba.cut('我们看书')), pseg.lcut('我们')[0].word)\n"
     )
