@@ -138,7 +138,7 @@ conventions = "collins"
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self._keys: tuple[tuple[str, ...], list[int]] | None = None
+        self._keys: tuple[Any, tuple[str, ...], list[int]] | None = None
         register_attributes(self.settings.extension_prefix, self.settings.spans_key)
         give_noun_chunks(self.vocab, self.settings.spans_key)
 
@@ -216,7 +216,7 @@ conventions = "collins"
         blocks = [np.empty((0, 3), np.int64)]
         for part in predicted:
             if part.rows is not None:
-                keys = self._label_keys(part.labels)
+                keys = self._label_keys(doc, part.labels)
                 labels += [keys[number] for number in part.rows[:, 0].tolist()]
                 blocks.append(part.of_tokens())
         write_constituents(doc, labels, np.concatenate(blocks), self.settings.spans_key)
@@ -225,13 +225,14 @@ conventions = "collins"
         elif not doc.has_annotation("DEP"):
             _write_starts(doc, {part.start for part in predicted})
 
-    def _label_keys(self, labels: tuple[str, ...]) -> list[int]:
-        """The hashes of labels, which are added to the vocabulary."""
-        if self._keys is None or self._keys[0] is not labels:
+    def _label_keys(self, doc: Doc, labels: tuple[str, ...]) -> list[int]:
+        """The hashes of labels, which are added to the vocabulary of a Doc."""
+        strings: Any = doc.vocab.strings
+        if self._keys is None or self._keys[0] is not strings or self._keys[1] is not labels:
             # Labels stay in the vocabulary when a memory zone ends.
-            add: Any = self.vocab.strings.add
-            self._keys = labels, [add(label, allow_transient=False) for label in labels]
-        return self._keys[1]
+            keys = [strings.add(label, allow_transient=False) for label in labels]
+            self._keys = strings, labels, keys
+        return self._keys[2]
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.settings.spans_key, ()):

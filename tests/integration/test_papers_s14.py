@@ -194,7 +194,11 @@ def with_edges(*rows: str) -> list[str]:
 
 
 NEAR = "w-2 | w-1 | w0 | w+1 | w+2 | w-1 w0 | w0 w+1"
-AFFIXES = " | ".join(f"{kind}{n}(w0)" for kind in ("prefix", "suffix") for n in range(1, 5))
+AFFIXES = " | ".join(
+    f"{name}(w0)"
+    for one, kind in (("start", "prefix"), ("end", "suffix"))
+    for name in (one, *(f"{kind}{n}" for n in range(2, 5)))
+)
 
 
 def tagger_of(gold: list[list[tuple[str, str]]]) -> SequenceLabeler:
