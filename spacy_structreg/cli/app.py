@@ -27,6 +27,7 @@ from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.info import info
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.jackknife import jackknife
+from spacy_structreg.cli.keywords import keywords
 from spacy_structreg.cli.overrides import UNKNOWN_OPTIONS
 from spacy_structreg.cli.search import search
 from spacy_structreg.cli.segment import segment
@@ -47,6 +48,7 @@ structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(fit))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(search))
 structreg_app.command()(as_command(segment))
 structreg_app.command()(as_command(annotate))
+structreg_app.command()(as_command(keywords))
 structreg_app.command()(as_command(agree))
 structreg_app.command()(as_command(uncertain))
 structreg_app.command()(as_command(count_ngrams))

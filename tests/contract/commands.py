@@ -42,6 +42,7 @@ LINES = {
     "info": "info <pipeline",
     "init-config": "init-config >x.cfg --task segment",
     "jackknife": "jackknife <tag.cfg <c.spacy >o.spacy -k 2",
+    "keywords": "keywords <pipeline <text.txt -o >o.jsonl",
     "search": "search <segment.cfg <space.yml >a --train <c.spacy --dev <c.spacy",
     "segment": "segment <pipeline <text.txt -o >o.txt",
     "uncertain": "uncertain <pipeline <text.txt >o.partial",

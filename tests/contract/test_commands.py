@@ -42,7 +42,14 @@ EVERY = pytest.mark.parametrize(
     ],
 )
 # Folders, and files of nothing, that may be there.
-SOUND = {("fit", "."), ("jackknife", "."), ("search", "."), ("segment", "empty"), ("draw", ".")}
+SOUND = {
+    ("fit", "."),
+    ("jackknife", "."),
+    ("keywords", "empty"),
+    ("search", "."),
+    ("segment", "empty"),
+    ("draw", "."),
+}
 
 FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
 JACKKNIFE = "jackknife tag.cfg c.spacy j.spacy -k 2"
