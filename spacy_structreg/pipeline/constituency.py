@@ -36,7 +36,6 @@ from spacy_structreg.pipeline.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_parts
-from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 from spacy_structreg.pipeline.task import (
     ConfigParts,
     ConfigRequest,
@@ -140,7 +139,6 @@ conventions = "collins"
         super().__init__(*args, **keywords)
         self._keys: tuple[Any, tuple[str, ...], list[int]] | None = None
         register_attributes(self.settings.extension_prefix, self.settings.spans_key)
-        give_noun_chunks(self.vocab, self.settings.spans_key)
 
     # Prediction ----------------------------------------------------------------------------------
 

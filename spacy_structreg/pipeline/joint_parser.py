@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from spacy.training import Example
-from spacy.vocab import Vocab
 
 from spacy_structreg.models.joint.word_joint_parser import ParsingPredictor
 from spacy_structreg.pipeline.joint_tagger import JointTagger
-from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 from spacy_structreg.pipeline.parser import score_parsed_texts
 from spacy_structreg.pipeline.tokenizer import tokenizer_factory
 
@@ -33,10 +31,6 @@ class JointParser(JointTagger):
         "'spacy_structreg.Segmenter.v1' or 'spacy_structreg.JointTagger.v1'"
     )
     WRITES = ("tags", "heads", "relations", "sentences")
-
-    def __init__(self, vocab: Vocab, *args: Any, **keywords: Any) -> None:
-        super().__init__(vocab, *args, **keywords)
-        give_noun_chunks(vocab)
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and those with their tags, heads and labels."""

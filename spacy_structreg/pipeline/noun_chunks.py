@@ -38,17 +38,22 @@ BREAKS: Final = frozenset("、，,;；/")
 Bounds = tuple[int, int]
 
 
-def give_noun_chunks(vocab: Vocab, spans_key: str | None = None) -> None:
+def give_noun_chunks(of: Vocab | Doc, spans_key: str | None = None) -> None:
     """Let Docs of a vocabulary have ``doc.noun_chunks``, unless its language has its own.
 
-    The pipes of trees do so when they are made, for all Docs that are made after them. Call it with
-    the vocabulary of Docs that come from elsewhere, a DocBin for example, before they are made.
+    Our tokenizers and the pipes of trees do so, for all Docs that are made after them. Call it with
+    the vocabulary of Docs that come from elsewhere, a DocBin for example, before they are made, or
+    with a Doc that is there.
     spans_key: the span group of constituents; None for that which is set, or the usual one.
     """
-    known: Any = vocab  # the stub has another type of function
-    before = known.get_noun_chunks
+    # Their stubs lack what is set here, or have other types of functions.
+    doc: Any = of if isinstance(of, Doc) else None
+    vocab: Any = of if doc is None else doc.vocab
+    before = vocab.get_noun_chunks
     if before is None or (isinstance(before, NounChunks) and spans_key is not None):
-        known.get_noun_chunks = NounChunks(spans_key or SPANS_KEY)
+        vocab.get_noun_chunks = NounChunks(spans_key or SPANS_KEY)
+    if doc is not None and doc.noun_chunks_iterator is None:
+        doc.noun_chunks_iterator = vocab.get_noun_chunks
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ from spacy_structreg.pipeline.documents import (
     unknown_stretches,
     visible_tokens,
 )
+from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
@@ -129,6 +130,8 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         **settings: Any,
     ) -> None:
         extend_glossary()
+        # Pipes of trees may be copied from other pipelines, and are not made for this one then.
+        give_noun_chunks(vocab)
         self.settings = self.SETTINGS(**settings)
         self.vocab = vocab
         self.model = model

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from spacy.attrs import DEP, HEAD  # type: ignore[import-not-found]  # has no stub
 from spacy.tokens import Doc, Token
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
@@ -77,12 +78,23 @@ class TreePipe(EstimatorPipe):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        give_noun_chunks(self.vocab)
+        self._give_noun_chunks(self.vocab)
         # Without white space within words, as in training.
         self._texts = AttributeReader(lambda text: without_space(text) or text)
         self._tags = AttributeReader()
 
     # Prediction ----------------------------------------------------------------------------------
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Any]) -> None:
+        """Write the predictions for each Doc, which has noun chunks then; see `EstimatorPipe`."""
+        docs = list(docs)
+        super().set_annotations(docs, scores)
+        for doc in docs:
+            # Of another pipeline, if that has this pipe from elsewhere.
+            self._give_noun_chunks(doc)
+
+    def _give_noun_chunks(self, of: Vocab | Doc) -> None:
+        give_noun_chunks(of, getattr(self.settings, "spans_key", None))
 
     @abstractmethod
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:

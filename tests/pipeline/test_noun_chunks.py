@@ -134,9 +134,22 @@ def test_docs_of_all_origins_have_them(nlp: Any, tmp_path: Path) -> None:
     bare = Vocab()
     with pytest.raises(NotImplementedError):
         list(next(DocBin().from_bytes(data).get_docs(bare)).noun_chunks)
+    (before,) = DocBin().from_bytes(data).get_docs(bare)
     give_noun_chunks(bare)
     (stored,) = DocBin().from_bytes(data).get_docs(bare)
     assert chunks(stored) == expected
+    give_noun_chunks(before)
+    assert chunks(before) == expected
+
+
+def test_pipes_of_other_pipelines(nlp: Any, tmp_path: Path) -> None:
+    """One that is copied there is made by no factory of that pipeline."""
+    other = spacy.blank("zh")
+    other.add_pipe("structreg_constituency", source=nlp)
+    assert other.vocab.get_noun_chunks is None
+    made = doc_of(TREES[1][0], tmp_path, other.vocab)
+    assert chunks(other(made)) == ["我", "三本旧书"]
+    assert isinstance(other.vocab.get_noun_chunks, NounChunks)
 
 
 @pytest.mark.slow
@@ -157,7 +170,14 @@ def test_pipelines_of_others_stay_as_they_are() -> None:
     english.add_pipe("structreg_constituency")
     assert english.vocab.get_noun_chunks is before
     with pytest.raises(NotImplementedError):
-        list(spacy.blank("zh")("我").noun_chunks)
+        chunks(spacy.blank("zh")("我"))
+
+
+def test_tokenizers_of_ours_have_them_for_pipes_to_come() -> None:
+    block = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}
+    tokenizer = {"@tokenizers": "spacy_structreg.Segmenter.v1", "model": block}
+    config = {"nlp": {"tokenizer": tokenizer}}
+    assert isinstance(spacy.blank("zh", config=config).vocab.get_noun_chunks, NounChunks)
 
 
 def test_span_groups_are_those_of_the_pipe(tmp_path: Path) -> None:
