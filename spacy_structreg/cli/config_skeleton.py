@@ -11,6 +11,7 @@ __all__ = [
     "SAVE_CHECKPOINT",
     "SCORES",
     "SKELETON",
+    "SOURCE",
     "TAKEN_OVER",
     "ZH_ARGUMENTS",
 ]
@@ -140,6 +141,14 @@ ABOUT_TOKENIZER: Final = """\
 
 ABOUT_WORDS: Final = "# Words are those of the corpus in training, and of the tokenizer then."
 """Comment on words in configs of pipes."""
+
+SOURCE: Final = """\
+# Is taken over, and not trained here.
+[components.<name>]
+source = <base>
+
+"""
+"""Block of the pipe ``<name>`` of the pipeline ``<base>``."""
 
 TAKEN_OVER: Final = """\
 # Takes the tokenizer over.

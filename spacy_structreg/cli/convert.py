@@ -95,8 +95,8 @@ def convert(
         Path,
         Arg(
             metavar="OUTPUT",
-            help="File to write: .spacy, .conllu for CoNLL-U, .txt for segmented text, or .partial "
-            "for partial annotation",
+            help="File to write: .spacy, .conllu for CoNLL-U, .txt for segmented text, .partial "
+            "for partial annotation, .json for Label Studio, or .jsonl for doccano",
         ),
     ],
     *,

@@ -59,7 +59,7 @@ def corpus_options(
             "--format",
             "-f",
             help="Format of the corpus, as below; auto: by the extension (.spacy, .conllu, .mrg, "
-            ".jsonl), else by --columns or the content",
+            ".json, .jsonl, .ann), else by --columns or the content",
         ),
     ] = AUTO,
     encoding: Annotated[

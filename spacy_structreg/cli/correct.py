@@ -61,7 +61,8 @@ def correct(
     named. With --sample, what else the corrections have changed is counted and shown.
 
     Returns the report: ``pipes``, for each how many ``sentences`` there were, which were ``right``
-    before or ``corrected``, and those still ``wrong``, by number and reason; and ``sample``, how
+    before or ``corrected``, and those still ``wrong``, by number and reason; ``kept``, why other
+    pipes stay as they are; and ``sample``, how
     many ``texts`` there are, and those ``changed``, before and after. The folder appears whole or
     not at all.
     Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), for
@@ -70,6 +71,7 @@ def correct(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.gold_docs import read_docs
     from spacy_structreg.pipeline.pipeline_correction import changed_docs, correct_pipeline
+    from spacy_structreg.pipeline.task import parts_of, task_of
 
     check_folder(output, pipeline, corrections, sample, force=force)
     check_file(report, pipeline, corrections, sample)
@@ -89,6 +91,13 @@ def correct(
                 "wrong": {str(number + 1): reason for number, reason in each.wrong.items()},
             }
             for name, each in found.items()
+        },
+        "kept": {
+            name: f"the corrections have no {task.predicts}"
+            for name, part in parts_of(nlp)
+            if name not in found
+            and (pipe is None or name in pipe)
+            and (task := task_of(part)) is not None
         },
         "sample": None
         if sample is None
@@ -123,6 +132,8 @@ def print_corrections(report: dict[str, Any], n_examples: int) -> None:
         for name, each in report["pipes"].items()
     ]
     msg.table(rows, header=("", "sentences", "right before", "corrected", "still wrong"))
+    for name, reason in report["kept"].items():
+        typer.echo(f"{name} stays as it is: {reason}")
     for name, each in report["pipes"].items():
         for number, reason in each["wrong"].items():
             msg.warn(

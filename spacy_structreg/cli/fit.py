@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,6 +25,7 @@ from spacy_structreg.cli.outputs import (
 from spacy_structreg.cli.overrides import OverridesArgument
 
 if TYPE_CHECKING:
+    from spacy_structreg.cli.training import Training
     from spacy_structreg.models.reports import EpochReport
 
 __all__ = ["fit"]
@@ -31,12 +33,22 @@ __all__ = ["fit"]
 CHECKPOINT: Final = ".checkpoint"
 """Ending of the name of the folder that keeps an unfinished training."""
 
+HELD_OUT: Final = 5
+"""One of so many sentences is held out where there is no development corpus."""
+
 SEED: Final = "seed.json"
 """The file in it that says of which seed."""
 
 
 def fit(
-    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
+    config: Annotated[
+        Path,
+        Arg(
+            metavar="CONFIG",
+            help="Config of the pipeline; with --base, the name of a task of init-config instead, "
+            "such as label",
+        ),
+    ],
     output: Annotated[
         Path,
         Arg(
@@ -47,7 +59,22 @@ def fit(
     ],
     *,
     train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
-    dev: Annotated[Path, Opt("--dev", help="Development corpus, .spacy")],
+    dev: Annotated[
+        Path | None,
+        Opt(
+            "--dev",
+            help="Development corpus, .spacy; without it, every fifth sentence of --train says for "
+            "how many epochs, and all are trained on in the end",
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        Opt(
+            "--base",
+            help="Folder or package of a pipeline: add a pipe to it, for the task named in place "
+            "of CONFIG, with the settings of 'init-config --beside'",
+        ),
+    ] = None,
     everything: Annotated[
         Path | None,
         Opt(
@@ -120,16 +147,19 @@ def fit(
     began = time.perf_counter()
     goes_on = resume and (state_folder(output) / SEED).exists()
     corpora = (train, dev, everything, unlabeled)
-    check_folder(output, config, *corpora, force=force or goes_on)
+    check_folder(output, config, base, *corpora, force=force or goes_on)
     if report is not None and output not in report.parents:
-        check_file(report, config, *corpora)
-    with trained_by(scheduler), State(output, resume=goes_on) as state:
-        training = load_training(config, overrides, seed=state.seed)
+        check_file(report, config, base, *corpora)
+    with (
+        made_config(config, base, train, dev) as chosen,
+        trained_by(scheduler),
+        State(output, resume=goes_on) as state,
+    ):
+        training = load_training(chosen, overrides, seed=state.seed)
         check_folder(output, *training.paths, force=True)
         # Labels, records and the like of the model are those of `fit`, which begins anew.
         training.initialize(train)
-        gold, held_out = training.sentences(train), training.sentences(dev, "dev")
-        whole = None if everything is None else training.sentences(everything)
+        gold, held_out, whole = read_corpora(training, train, dev, everything)
         # They are read, and training takes long.
         training.drawn.clear()
         training.apply_settings()
@@ -191,6 +221,43 @@ def fit(
     print_figures(figures, f"dev_{model.PRIMARY}")
     typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
     return figures
+
+
+@contextmanager
+def made_config(config: Path, base: str | None, train: Path, dev: Path | None) -> Iterator[Path]:
+    """The config that is named, or a temporary one of a task, which adds a pipe to a base."""
+    if base is None:
+        yield config
+        return
+    from spacy_structreg.cli.init_config import init_config
+
+    text = init_config(None, task=str(config), train=train, dev=dev, base=base, beside=True)
+    with TemporaryDirectory() as folder:
+        made = Path(folder, "config.cfg")
+        made.write_text(text, "utf-8")
+        yield made
+
+
+def read_corpora(
+    training: Training, train: Path, dev: Path | None, everything: Path | None
+) -> tuple[list[Any], list[Any], list[Any] | None]:
+    """The gold sentences to train on, those held out, and all for the end; None for no more.
+
+    Raises ValueError if nothing can be held out, and as `Training.sentences`.
+    """
+    gold = training.sentences(train)
+    if dev is not None:
+        held_out = training.sentences(dev, "dev")
+        return gold, held_out, None if everything is None else training.sentences(everything)
+    if everything is not None:
+        raise ValueError("--all trains for as many epochs as --dev says; name that, too")
+    if len(gold) < HELD_OUT:
+        raise ValueError(
+            f"{train}: of {len(gold)} sentences, none can be held out; name a --dev corpus, or "
+            f"give {HELD_OUT} sentences at least"
+        )
+    kept = [each for number, each in enumerate(gold, 1) if number % HELD_OUT]
+    return kept, gold[HELD_OUT - 1 :: HELD_OUT], gold
 
 
 def print_figures(figures: dict[str, Any], name: str) -> None:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,7 +71,10 @@ def init_config(
             help="What is to be trained, by a name of the list below",
         ),
     ],
-    lang: Annotated[str, Opt("--lang", "-l", help="spaCy's code of the language")] = "zh",
+    lang: Annotated[
+        str | None,
+        Opt("--lang", "-l", help="spaCy's code of the language; without it, that of --base, or zh"),
+    ] = None,
     train: Annotated[
         Path | None,
         Opt(
@@ -108,6 +112,14 @@ def init_config(
             "development corpus, and its attribute_ruler",
         ),
     ] = None,
+    beside: Annotated[
+        bool,
+        Opt(
+            "--beside",
+            help="With --base: keep all its pipes, and put the one that is trained before those "
+            "that do not tag, which then keep what it has found",
+        ),
+    ] = False,
     checkpoint: Annotated[
         Path | None,
         Opt(
@@ -130,6 +142,7 @@ def init_config(
     """
     from spacy.util import get_lang_class
 
+    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.pipeline.task import ConfigRequest
 
@@ -140,6 +153,11 @@ def init_config(
     if task not in templates:
         raise ValueError(f"there is no task {task!r}; choose {', '.join(templates)}")
     template = templates[task]
+    if beside and base is None:
+        raise ValueError("--beside keeps the pipes of a base; name it with --base")
+    nlp = None if base is None or not template.takes_base else load_pipeline(base)
+    if lang is None:
+        lang = "zh" if nlp is None else str(nlp.lang)
     try:
         get_lang_class(lang)
     except ImportError as error:
@@ -154,18 +172,24 @@ def init_config(
     facts = None if train is None else corpus_facts(train)
     if facts is not None:
         check_corpus(facts, template, tags=tags)
-    nlp = None if base is None else base_pipeline(base, lang)
+    if nlp is not None and nlp.lang != lang:
+        raise ValueError(
+            f"the pipeline {base} is of the language {nlp.lang!r}; write --lang {nlp.lang}"
+        )
     if base is not None:
         # Which is written into the config.
         config_path(Path(base))
     request = ConfigRequest(lang, facts, base, nlp, tags, tag_map)
+    parts = template.parts(request)
+    if nlp is not None and beside:
+        parts = beside_all(parts, nlp, config_path(Path(str(base))))
     values = {
         "train": config_path(train),
         "dev": config_path(dev),
         "lang": json.dumps(lang),
         **values_of_size(facts),
         **values_of_checkpoint(checkpoint),
-        **values_of_parts(template.parts(request), request),
+        **values_of_parts(parts, request),
     }
     config = filled(skeleton.SKELETON, values).rstrip("\n") + "\n"
     if on_stdout:
@@ -227,16 +251,35 @@ def check_corpus(facts: CorpusFacts, template: ConfigTemplate, *, tags: bool | N
         )
 
 
-def base_pipeline(name: str, lang: str) -> Language:
-    """A pipeline to take over from. Raises ValueError for one of another language."""
-    from spacy_structreg.cli.pipelines import load_pipeline
+def beside_all(parts: ConfigParts, nlp: Language, base: str) -> ConfigParts:
+    """The parts of a config that takes all pipes of a base over. base: as the config names it.
 
-    nlp = load_pipeline(name)
-    if nlp.lang != lang:
+    What is trained stands behind the pipes that it needs, and before the others. Raises ValueError
+    if the base has a pipe of its name.
+    """
+    (name,) = set(parts.pipeline) - set(parts.frozen)
+    if name in nlp.pipe_names:
         raise ValueError(
-            f"the pipeline {name} is of the language {nlp.lang!r}; write --lang {nlp.lang}"
+            f"the base has a pipe {name!r} already; begin from the base of that one, or remove it"
         )
-    return nlp
+    further = [each for each in nlp.pipe_names if each not in parts.frozen]
+    at = max((nlp.pipe_names.index(each) + 1 for each in parts.frozen), default=0)
+    unscored = dict.fromkeys(
+        key
+        for each in further
+        for key in nlp.get_pipe_meta(each).default_score_weights or ()
+        if key not in parts.scores
+    )
+    return replace(
+        parts,
+        pipeline=[*nlp.pipe_names[:at], name, *nlp.pipe_names[at:]],
+        frozen=nlp.pipe_names,
+        components="".join(
+            filled(skeleton.SOURCE, {"name": each, "base": base}) for each in further
+        )
+        + parts.components,
+        scores={**parts.scores, **unscored},
+    )
 
 
 # Texts -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -155,10 +156,12 @@ class Training:
         """
         from spacy.util import get_sourced_components
 
-        examples = self.examples(path, augment=True)
+        # Read when the tokenizer has been taken over: its words may be those that are learned from.
+        read = cache(partial(self.examples, path, augment=True))
         ready = [*frozen(self.settings), *get_sourced_components(self.nlp.config)]
         with self.nlp.select_pipes(disable=[name for name in ready if self.nlp.has_pipe(name)]):
-            self.nlp.initialize(lambda: examples)
+            self.nlp.initialize(read)
+            read()
 
     def apply_settings(self) -> None:
         """Take seed and most epochs from the config."""

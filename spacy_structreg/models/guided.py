@@ -9,7 +9,7 @@ The search for trees is guided by parsers, too (`models.joint.guided_joint_parse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy_structreg.features.template_compiler import compile_edges
@@ -104,6 +104,21 @@ class Guided(
             return decoder
 
         return DecoderPool(self.words._decoders().tables, new_decoder)
+
+    def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
+        """Let the models correct sentences: that of words so that they survive in the beam here."""
+        words: Any = self.words
+        own, spec = words.settings, words._fitted_spec()
+        searched = {"beam": self.settings.beam, "beam_margin": self.settings.beam_margin}
+        words.settings = replace(own, **searched)
+        if words._correcting is None:
+            words._search_anew()
+        else:
+            words._spec = replace(spec, settings=words.settings)
+        try:
+            return super()._change(gold, sample)
+        finally:
+            words.settings, words._spec = own, spec
 
     def _further_guides(self) -> dict[str, Any]:
         """Hook: what else decoders are made with."""

@@ -167,6 +167,7 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
             raise ValueError(f"the pipe {name!r}: {error}") from error
         self._shim: EstimatorShim = shim_of(model, name, self.ARCHITECTURE)
         self._check = WordCheck(name)
+        self._has_warned = False
         self.calibrations = {}
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
@@ -452,6 +453,16 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
             # Curves of the margins that were.
             self.calibrations = {}
             losses[self.name] += self.estimator.learn(learned)[1]
+        elif examples and not self._has_warned:
+            self._has_warned = True
+            # No error: others may learn from these examples.
+            logger.warning(
+                "%s: learns nothing from a batch, whose sentences %s and are left out. Train other "
+                "pipes alone by nlp.select_pipes(enable=[…]), and words by a pipe "
+                "'structreg_tokenizer_trainer'",
+                self.name,
+                self._left_out(),
+            )
         return losses
 
     def correct(

@@ -13,7 +13,13 @@ from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.segmentation import count_crossed
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.constituency_documents import read_phrases, word_bounds
-from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_tokens
+from spacy_structreg.pipeline.documents import (
+    gold_words,
+    tagged_words,
+    unknown_stretches,
+    visible_tokens,
+)
+from spacy_structreg.pipeline.partial_words import without_words
 from spacy_structreg.pipeline.task import (
     TOKENIZER,
     Figures,
@@ -114,6 +120,13 @@ def annotated_by(
     nlp: Language, gold: Sequence[Doc], given: Given, *, n_threads: int = 1
 ) -> list[ScoredTask]:
     """Annotate gold Docs by a pipeline, for each task that can be scored, in their order."""
+    if any(map(unknown_stretches, gold)):
+        if given.words:
+            raise ValueError(
+                "the words of the gold corpus are known in part, so that they cannot be given; "
+                "leave --gold out"
+            )
+        gold = list(map(without_words, gold))
     if not any(map(gold_words, gold)):
         raise ValueError("the gold corpus has no words to score")
     for task in all_tasks():

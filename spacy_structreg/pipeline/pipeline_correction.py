@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.models.corrections import Corrections
-from spacy_structreg.pipeline.documents import gold_words
+from spacy_structreg.pipeline.documents import (
+    gold_words,
+    tagged_words,
+    unknown_stretches,
+    visible_tokens,
+)
 from spacy_structreg.pipeline.evaluation import given_doc, has_space
+from spacy_structreg.pipeline.partial_words import in_words_of
 from spacy_structreg.pipeline.task import (
     TOKENIZER,
     Given,
@@ -40,9 +46,12 @@ def correct_pipeline(
 
     gold: of the vocabulary of the pipeline. names: of the tokenizer and pipes to correct, others
         stay; None for all. sample: Docs as the pipeline annotates them, which are to change little.
-    Pipes see the gold words, annotated by the pipes before them, which have been corrected already.
-    Returns what has become of it by the names of pipes. Raises ValueError for a name that no model
-    of ours has, if there is nothing to correct, and for models that are untrained.
+    Pipes see the gold words, annotated by the tokenizer and the pipes before them, which have been
+    corrected already. A sentence that a pipe finds in the end, and the pipeline does not, as what
+    another pipe says comes first, counts as wrong, with that reason.
+    Returns what has become of it by the names of the pipes that there was something to learn for.
+    Raises ValueError for a name that no model of ours has, if there is nothing to correct, and for
+    models that are untrained.
     """
     parts = dict(parts_of(nlp))
     for name in names or ():
@@ -51,7 +60,8 @@ def correct_pipeline(
                 f"the pipeline has no model of spacy_structreg named {name!r}; choose from "
                 f"{', '.join(parts) or 'another pipeline'}"
             )
-    found = {}
+    found: dict[str, Corrections] = {}
+    chosen_by: dict[str, tuple[PipelineTask, list[Doc]]] = {}
     wanted = []
     for name, part in parts.items():
         task = task_of(part)
@@ -60,10 +70,12 @@ def correct_pipeline(
         wanted.append(f"{task.predicts} for {name}")
         task.align_gold(nlp, gold)
         # Of words without tags, a tokenizer that tags can learn, too.
-        chosen = [doc for doc in gold if name == TOKENIZER or task.has_gold(doc)]
+        own = task.own_parts(nlp, name, gold)
+        chosen = [doc for doc in own if name == TOKENIZER or task.has_gold(doc)]
         if not chosen:
             continue
         try:
+            chosen_by[name] = task, chosen
             if name == TOKENIZER:
                 found[name] = part.correct(chosen, sample=sample)
             else:
@@ -79,7 +91,11 @@ def correct_pipeline(
             if wanted
             else "the pipeline has no model of spacy_structreg"
         )
-    return found
+    return {
+        name: _undone(nlp, name, *chosen_by[name], each)
+        for name, each in found.items()
+        if each.n_sentences
+    }
 
 
 def _examples(
@@ -89,9 +105,76 @@ def _examples(
     before = nlp.pipe_names[: nlp.pipe_names.index(name)]
     with nlp.select_pipes(enable=before):
         for doc in gold:
-            spaces = task.keeps_spaces and has_space(doc)
-            given = given_doc(nlp, doc, tags=False, spaces=spaces, starts=task.given_sentences)
-            yield Example(nlp(given), doc)
+            words = in_words_of(nlp, doc) if unknown_stretches(doc) else doc
+            yield Example(nlp(_given(nlp, task, words)), words)
+
+
+def _given(nlp: Language, task: PipelineTask, doc: Doc) -> Doc:
+    """The words of a gold Doc as the tokenizer gives them, which may have tags."""
+    spaces = task.keeps_spaces and has_space(doc)
+    given = given_doc(nlp, doc, tags=False, spaces=spaces, starts=task.given_sentences)
+    tokenizer: Any = nlp.tokenizer
+    if "tags" in getattr(tokenizer, "WRITES", ()) and tokenizer.is_trained:
+        tagged = visible_tokens(tokenizer.completed(doc, user_words=None))
+        for token, found in zip(visible_tokens(given), tagged, strict=True):
+            token.tag_ = found.tag_
+            token.pos_ = found.pos_
+    return given
+
+
+def _undone(
+    nlp: Language, name: str, task: PipelineTask, gold: Sequence[Doc], found: Corrections
+) -> Corrections:
+    """A report in which sentences are wrong, too, that a part finds and the pipeline does not.
+
+    Of a Doc, the first sentence stands for all.
+    """
+    pipe = TaskPart(nlp, name).pipe
+    wrong = dict(found.wrong)
+    first = 0
+    for doc in gold:
+        if name == TOKENIZER:
+            n_sentences = len(pipe.gold_sentences(pipe.completed(doc)))
+            is_right = bool(unknown_stretches(doc)) or _has_tokens(
+                doc, nlp.make_doc(doc.text), tags="tags" in pipe.WRITES
+            )
+        else:
+            (example,) = _examples(nlp, name, task, [doc])
+            n_sentences = len(pipe.gold(example)[0])
+            is_right = _is_found(nlp, name, task, example.reference)
+        own = range(first, first + n_sentences)
+        first += n_sentences
+        if own and not is_right and wrong.keys().isdisjoint(own):
+            wrong[own[0]] = _reason(nlp, name)
+    n_right = min(found.n_right, found.n_sentences - len(wrong))
+    return replace(found, wrong=wrong, n_right=n_right)
+
+
+def _has_tokens(gold: Doc, found: Doc, *, tags: bool) -> bool:
+    """True if a Doc has the words of a gold one. tags: and the tags of those that have one."""
+    if gold_words(gold) != gold_words(found):
+        return False
+    pairs = zip(tagged_words(gold), tagged_words(found), strict=True)
+    return not tags or all(tag in ("", other) for (_, tag), (_, other) in pairs)
+
+
+def _is_found(nlp: Language, name: str, task: PipelineTask, gold: Doc) -> bool:
+    """True if the whole pipeline, given the words of a gold Doc, finds what a task has of it."""
+    (found,) = task.own_parts(nlp, name, [nlp(_given(nlp, task, gold))])
+    scores = task.score([(gold, found)], TaskPart(nlp, name), ScoreSettings(Given(words=True)))
+    return all(each.gold == each.predicted == each.correct for each in scores.compared().values())
+
+
+def _reason(nlp: Language, name: str) -> str:
+    if name == TOKENIZER:
+        return "the model finds it, but listed words come before the model"
+    overwrite = getattr(TaskPart(nlp, name).pipe, "overwrite", True)
+    if overwrite is not True:
+        return (
+            "the model finds it, but what other pipes write before it stays, as the pipe has "
+            f"overwrite = {overwrite!r}; correct these pipes, or set overwrite = True"
+        )
+    return "the model finds it, but another pipe writes it anew"
 
 
 # What else changes --------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -13,9 +12,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.formats.segmented import read_segmented
-from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.pipeline.checkpoint_callbacks import in_order
 from spacy_structreg.pipeline.gold_docs import read_docbin
+from spacy_structreg.pipeline.partial_words import InWords, loosened, words_are_characters
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
 Gold: TypeAlias = Literal["words", "tags", "sents"]
@@ -24,10 +23,6 @@ Augmenter: TypeAlias = Callable[[Language, Example], Iterator[Example]]
 _SUFFIX: Final = ".spacy"
 # So many show whether words are characters.
 _FIRST_DOCS: Final = 50
-_HAN: Final = re.compile(f"[{HAN}]")
-_TWO_HAN: Final = re.compile(_HAN.pattern + "{2}")
-# In fewer characters, all words may well be short.
-_ENOUGH_HAN: Final = 50
 
 
 def create_corpus(
@@ -47,8 +42,9 @@ def create_corpus(
     augmenter: turns each example into those that are trained on, as spaCy's augmenters do. Their
         predicted sides have the gold annotation that `gold` names.
     Raises ValueError if there is no path, `limit` is negative, or if tags or sentences are asked
-    for without words. Reading raises it, naming the file, if there is nothing to read, and as
-    `check_words` if gold words are asked for.
+    for without words. Reading raises it, naming the file, if there is nothing to read; and as
+    `loosened`, if gold words that are asked for are single characters, and those of the tokenizer
+    are not. Words that are not known are those of the pipeline, unless its tokenizer is trained.
     """
     if path is None:
         raise ValueError(
@@ -71,33 +67,17 @@ def create_corpus(
                 "trained, which would score 1.0 untrained; set gold = [] in its block"
             )
         references: Iterator[Doc] = islice(read_references(nlp, Path(path)), limit or None)
-        if "words" in given:
+        if not trains_tokenizer(nlp):
             first = list(islice(references, _FIRST_DOCS))
-            check_words(nlp, first, Path(path))
             references = chain(first, references)
+            if "words" in given and words_are_characters(nlp, first):
+                references = map(loosened, references)
+            references = InWords(nlp, Path(path))(references)
         examples = _examples(nlp, references, given, augmenter)
         # Those of a training that goes on are to be shuffled as often as they have been.
         yield from in_order(nlp, examples)
 
     return read
-
-
-def check_words(nlp: Language, docs: Sequence[Doc], path: Path) -> None:
-    """Raise ValueError if gold words are single characters, and those of the tokenizer are not.
-
-    docs: the first ones of a corpus. What is trained on characters finds nothing in words, though
-    the figures on gold words are good.
-    """
-    n_han = sum(len(_HAN.findall(doc.text)) for doc in docs)
-    if n_han < _ENOUGH_HAN or any(_TWO_HAN.search(token.text) for doc in docs for token in doc):
-        return
-    if any(_TWO_HAN.search(token.text) for doc in docs for token in nlp.make_doc(doc.text)):
-        raise ValueError(
-            f"the words of the corpus {path} are single characters, and the tokenizer of the "
-            "pipeline finds longer ones, where what is learned of characters finds nothing; use a "
-            "corpus of words, or a config whose tokenizer gives single characters (init-config "
-            "without --base)"
-        )
 
 
 def read_references(nlp: Language, path: Path) -> Iterator[Doc]:

@@ -579,7 +579,9 @@ def entity_parts(request: ConfigRequest) -> ConfigParts:
     from spacy_structreg.models.labeling.labelers import SequenceLabeler
     from spacy_structreg.pipeline.setting_texts import component_parts
 
-    templates = "ner" if request.is_alphabetic else "characters"
+    # The words are those of the base, if there is one.
+    of_words = request.is_alphabetic or request.base is not None
+    templates = "ner" if of_words else "characters"
     parts = component_parts(
         "sequence_labeler",
         StructregSequenceLabeler,
@@ -668,6 +670,27 @@ class Labeling(PipelineTask):
         for attribute, spans in ((ENTS, sentence.entities), (SPANS, sentence.chunks)):
             if spans is not None:
                 write_spans(doc, spans, attribute, key, overwrite=True)
+
+    def own_parts(self, nlp: Language, name: str, docs: Sequence[Doc]) -> list[Doc]:
+        """Docs without the entities whose labels other pipes know, and this one does not.
+
+        Nothing is known of entities if all that there are in the Docs are such.
+        """
+        labels = {
+            each: {str(label).partition("-")[2] for label in pipe.labels}
+            for each in self.parts(nlp)
+            if (pipe := TaskPart(nlp, each).pipe).attribute == ENTS
+        }
+        own = labels.pop(name, None)
+        others = set().union(*labels.values()) - (own or set())
+        found = {span.label_ for doc in docs for span in doc.ents}
+        if own is None or others.isdisjoint(found):
+            return list(docs)
+        kept = [doc.copy() for doc in docs]
+        for doc in kept:
+            spans = [span for span in doc.ents if span.label_ not in others]
+            doc.set_ents(spans, default="outside" if found - others else "missing")
+        return kept
 
     def spans_key(self, nlp: Language) -> str | None:
         """The group of the first pipe that writes into one."""

@@ -449,13 +449,16 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
             raise ValueError("the tokenizer has not been trained, so that it cannot be corrected")
         self.calibrations = {}
         gold, kept = (
-            [each for doc in listed for each in self.gold_sentences(self._completed(doc))]
+            [each for doc in listed for each in self.gold_sentences(self.completed(doc))]
             for listed in (docs, sample)
         )
         return self.model.correct(gold, sample=kept)
 
-    def _completed(self, doc: Doc) -> Doc:
-        """A gold Doc, or another one with what is not known of it as the model finds it."""
+    def completed(self, doc: Doc, user_words: AnyWords | None = ()) -> Doc:
+        """A gold Doc, or another one with what is not known of it as the model finds it.
+
+        user_words: as of a call. The other one has words, and what the tokenizer writes, alone.
+        """
 
         from spacy_structreg.models.joint.word_joint_parser import ParsedSchema
 
@@ -479,7 +482,7 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
             (words[begin].idx, words[end - 1].idx + len(words[end - 1]), "edges")
             for begin, end in unknown
         ]
-        completed = self(doc.text, user_words=(), spans=spans)
+        completed = self(doc.text, user_words=user_words, spans=spans)
         tags = {word.idx: word.tag_ for i, word in enumerate(words) if i not in pieces}
         for token in completed:
             token.tag_ = tags.get(token.idx) or token.tag_

@@ -19,7 +19,12 @@ from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.joint import JointScorer
 from spacy_structreg.metrics.segmentation import SegmentationScorer
 from spacy_structreg.pipeline.component import TaggingTokenizerSettings, TokenizerSettings
-from spacy_structreg.pipeline.documents import gold_words, is_tagged_throughout, tagged_words
+from spacy_structreg.pipeline.documents import (
+    UNKNOWN_WORDS,
+    gold_words,
+    is_tagged_throughout,
+    tagged_words,
+)
 from spacy_structreg.pipeline.setting_texts import config_block, tokenizer_block
 from spacy_structreg.pipeline.task import (
     TOKENIZER,
@@ -156,14 +161,14 @@ class Segmentation(PipelineTask):
         return [TOKENIZER] if is_ours(nlp.tokenizer) else []
 
     def has_gold(self, doc: Doc) -> bool:
-        """True: every Doc has words."""
-        return True
+        """True if the words are known: every Doc has some."""
+        return UNKNOWN_WORDS not in doc.spans or bool(doc.spans[UNKNOWN_WORDS])
 
     def scored_parts(
         self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
     ) -> list[str]:
         """As of other tasks; any tokenizer, if there is nothing else to score."""
-        if alone and not given.words:
+        if alone and not given.words and any(map(self.has_gold, gold)):
             return [TOKENIZER]
         return super().scored_parts(nlp, gold, given)
 
@@ -253,7 +258,7 @@ class Joint(PipelineTask):
 
     def has_gold(self, doc: Doc) -> bool:
         """True if all words have tags, of which there are some."""
-        return is_tagged_throughout(doc)
+        return is_tagged_throughout(doc) and SEGMENTATION.has_gold(doc)
 
     def scored_parts(
         self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False

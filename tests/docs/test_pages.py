@@ -122,6 +122,8 @@ def folder(
     shutil.copytree(quickstart, tmp_path / QUICKSTART)
     shutil.copytree(ROOT / "projects/scripts", tmp_path / "projects/scripts")
     (tmp_path / "treebank").symlink_to(TREEBANK)
+    # Stands for the package of this name, which spaCy looks for first.
+    (tmp_path / "zh_structreg").symlink_to(QUICKSTART / "training/joint/model-best")
     monkeypatch.chdir(tmp_path)
     # Which comes with an extra alone.
     monkeypatch.setitem(sys.modules, "scipy", None)

@@ -15,7 +15,7 @@ import srsly
 from looped import looped
 from pipeline.made_up import DEV, gold_doc, tokens, trained, untrained
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
@@ -310,21 +310,36 @@ CHARACTERS = "北京大学的学生在图书馆看书"
 
 
 @pytest.mark.parametrize("text", [CHARACTERS, "臺灣大學的學生在圖書館看書", "ＡＢ" + CHARACTERS])
-def test_characters_are_no_words_for_a_tokenizer_of_words(tmp_path: Path, text: str) -> None:
+def test_characters_become_words_of_the_tokenizer(tmp_path: Path, text: str) -> None:
     """What is trained on them would find nothing, such as labels of columns of characters."""
     nlp = untrained()
     corpus = tmp_path / "characters.spacy"
 
-    def write(parts: Callable[[str], list[str]], n_docs: int = 5) -> None:
-        docs = [Doc(nlp.vocab, words=(words := parts(text)), spaces=[False] * len(words))] * n_docs
-        DocBin(docs=docs).to_disk(corpus)
+    def write(
+        parts: Callable[[str], list[str]], n_docs: int = 5, tags: list[str] | None = None
+    ) -> None:
+        words = parts(text)
+        doc = Doc(nlp.vocab, words=words, spaces=[False] * len(words), tags=tags)
+        if parts is list:
+            # The last word is cut.
+            doc.set_ents([Span(doc, 0, 2, "A"), Span(doc, len(words) - 1, len(words), "B")])
+        DocBin(docs=[doc] * n_docs).to_disk(corpus)
 
     reader = create_corpus(corpus, ["words", "sents"])
     write(list)
     # As long as the tokenizer finds characters, too.
-    assert len(list(reader(nlp))) == 5
+    assert [len(each.reference) for each in reader(nlp)] == [len(text)] * 5
     nlp.tokenizer.model.fit([[text[:2], text[2:4], *text[4:]], [text[-2:], text[:1]]])
-    with pytest.raises(ValueError, match=r"characters\.spacy are single characters, and the token"):
+    wanted = [token.text for token in nlp.tokenizer(text, spans=[(len(text) - 1, len(text))])]
+    for each in reader(nlp):
+        assert [token.text for token in each.predicted] == wanted
+        assert [token.text for token in each.reference] == wanted
+        assert [(span.text, span.label_) for span in each.reference.ents] == [
+            (text[:2], "A"),
+            (text[-1], "B"),
+        ]
+    write(list, tags=["NN"] * len(text))
+    with pytest.raises(ValueError, match="are single characters with tags or heads"):
         list(reader(nlp))
     # Without gold words, there is nothing to go wrong.
     assert len(list(create_corpus(corpus, [])(nlp))) == 5

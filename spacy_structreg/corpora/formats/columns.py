@@ -275,6 +275,9 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
         for rows in read_columns(path, names, comments=options.comments, encoding=options.encoding)
     ]
     scheme = find_scheme(path, corpus, options.scheme) if LABEL in kept else None
+    # Corpora of characters part letters, too, which have no spaces between them.
+    of_characters = all(len(word) == 1 for columns in corpus for word in columns[WORD])
+    is_spaced = options.spaces is not Spaces.none and not of_characters
     for columns in corpus:
         words = columns[WORD]
         spans = None
@@ -288,7 +291,7 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
             words,
             columns.get("tag", ()),
             pos=pos,
-            spaces=() if options.spaces is Spaces.none else tuple(spaces_between(words)),
+            spaces=tuple(spaces_between(words)) if is_spaced else (),
             bad_pos=bad_pos,
             entities=spans if options.spans_key is None else None,
             chunks=None if options.spans_key is None else spans,
