@@ -517,11 +517,13 @@ def python_pages() -> dict[str, str]:
         by_package = modules_by_package(f"spacy_structreg.{floor}")
         for package, modules in by_package.items():
             level = 1 if not lines else 2
+            # Of packages that are more than folders.
+            shown = "show_submodules" if hasattr(import_module(package), "__all__") else "members"
             lines += [
                 f"::: {package}",
                 "    options:",
                 f"      heading_level: {level}",
-                "      members: false",
+                f"      {shown}: false",
                 "",
             ]
             rows = [

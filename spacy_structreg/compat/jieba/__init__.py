@@ -361,17 +361,29 @@ dt: Final = Tokenizer()
 """The tokenizer that the functions of this module are of."""
 
 add_word: Final = dt.add_word
+"""`Tokenizer.add_word` of `dt`."""
 cut: Final = dt.cut
+"""`Tokenizer.cut` of `dt`."""
 cut_for_search: Final = dt.cut_for_search
+"""`Tokenizer.cut_for_search` of `dt`."""
 del_word: Final = dt.del_word
+"""`Tokenizer.del_word` of `dt`."""
 initialize: Final = dt.initialize
+"""`Tokenizer.initialize` of `dt`."""
 lcut: Final = dt.lcut
+"""`Tokenizer.lcut` of `dt`."""
 lcut_for_search: Final = dt.lcut_for_search
+"""`Tokenizer.lcut_for_search` of `dt`."""
 load_userdict: Final = dt.load_userdict
+"""`Tokenizer.load_userdict` of `dt`."""
 set_dictionary: Final = dt.set_dictionary
+"""`Tokenizer.set_dictionary` of `dt`."""
 suggest_freq: Final = dt.suggest_freq
+"""`Tokenizer.suggest_freq` of `dt`."""
 tokenize: Final = dt.tokenize
+"""`Tokenizer.tokenize` of `dt`."""
 user_word_tag_tab: Final = dt.user_word_tag_tab
+"""Flags of the words that are listed in `dt`."""
 
 
 def get_FREQ(k: str, d: int | None = None) -> int | None:

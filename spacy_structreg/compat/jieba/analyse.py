@@ -157,9 +157,13 @@ default_textrank: Final = TextRank()
 """What `textrank` is of."""
 
 extract_tags: Final = default_tfidf.extract_tags
+"""`TFIDF.extract_tags` of `default_tfidf`."""
 tfidf: Final = default_tfidf.extract_tags
+"""`TFIDF.extract_tags` of `default_tfidf`."""
 set_idf_path: Final = default_tfidf.set_idf_path
+"""`TFIDF.set_idf_path` of `default_tfidf`."""
 textrank: Final = default_textrank.extract_tags
+"""`TextRank.extract_tags` of `default_textrank`."""
 
 
 def set_stop_words(stop_words_path: StrPath) -> None:

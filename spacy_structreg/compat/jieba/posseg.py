@@ -130,6 +130,7 @@ dt: Final = POSTokenizer(jieba.dt)
 """The tokenizer that the functions of this module are of."""
 
 initialize: Final = dt.initialize
+"""`Tokenizer.initialize` of the tokenizer of `dt`."""
 
 
 def cut(sentence: jieba.Text, HMM: bool = True, use_paddle: bool = False) -> Iterator[pair]:
