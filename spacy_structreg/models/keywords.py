@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 Method: TypeAlias = Literal["tfidf", "textrank"]
+"""Names of ways to score words: TF-IDF or TextRank."""
 
 TABLE: Final = Path(__file__).with_name("word_rarity.txt.xz")
 SPAN: Final = 5
