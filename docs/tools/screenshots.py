@@ -36,12 +36,14 @@ class Shot(NamedTuple):
     """A picture to take.
 
     state: of the page, as its links hold it. click: what is clicked first, as a CSS selector.
+    locale: of the browser, which the page follows.
     """
 
     state: dict[str, str]
     click: str | None = None
     width: int = 1200
     scheme: str = "light"
+    locale: str = "en-US"
 
 
 SHOTS: Final = {
@@ -59,6 +61,13 @@ SHOTS: Final = {
         {"text": SENTENCE, "view": "words"}, '.token[data-token="4"]', width=360
     ),
     "phone-trees": Shot({"text": SENTENCE, "view": "trees"}, width=360, scheme="dark"),
+    "correction": Shot({"text": TEXT, "view": "entities"}, ".entity"),
+    "chinese": Shot({"text": TEXT, "view": "words", "confidence": "1"}, locale="zh-CN"),
+    "chinese-trees": Shot({"text": SENTENCE, "view": "trees", "words": WORDS}, locale="zh-CN"),
+    "chinese-correction": Shot({"text": TEXT, "view": "entities"}, ".entity", locale="zh-CN"),
+    "chinese-alternatives": Shot({"text": SENTENCE, "view": "alternatives"}, locale="zh-CN"),
+    "chinese-explanation": Shot({"text": SENTENCE, "view": "words"}, ".token", locale="zh-CN"),
+    "chinese-phone": Shot({"text": TEXT, "view": "words"}, width=360, locale="zh-CN"),
 }
 """The pictures by their names."""
 
@@ -101,14 +110,18 @@ def screenshots(
         for name, shot in SHOTS.items():
             if names and name not in names:
                 continue
-            options: dict[str, Any] = {"color_scheme": shot.scheme, "reduced_motion": "reduce"}
+            options: dict[str, Any] = {
+                "color_scheme": shot.scheme,
+                "reduced_motion": "reduce",
+                "locale": shot.locale,
+            }
             size: Any = {"width": shot.width, "height": 720}
             page = browser.new_page(viewport=size, device_scale_factor=scale, **options)
             page.goto(f"{address}/#{urlencode(shot.state)}")
             wait_until_drawn(page)
             if shot.click:
                 page.click(shot.click)
-                if "token" in shot.click:
+                if "data-style" not in shot.click:
                     page.wait_for_selector("#explanation .features")
                 page.mouse.move(0, 0)
             taken.append(folder / f"page-{name}.png")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic_core import to_json
 from spacy.glossary import GLOSSARY
@@ -25,7 +25,8 @@ from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
-from spacy_structreg.serve.errors import as_request_faults
+from spacy_structreg.serve.errors import FaultError, as_request_faults
+from spacy_structreg.tasks.segmentation.user_words import Mode
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
@@ -84,6 +85,7 @@ class Annotator:
                     "explains": name in explaining,
                     "task": stem_of(part),
                     "annotates": ["words"] * (name == TOKENIZER) + self._written(name),
+                    "labels": sorted(labels_of(part)),
                 }
                 for name, part in parts
             ],
@@ -92,7 +94,8 @@ class Annotator:
             ],
             "confidence": sorted(margins),
             "calibrated": any(part.calibrations for part in self._keeping),
-            "user_words": hasattr(nlp.tokenizer, "using"),
+            "user_words": [mode for mode in get_args(Mode) if self._takes(mode)],
+            "tags": sorted(labels_of(nlp.tokenizer)),
             "labels": {label: GLOSSARY[label] for label in labels if label in GLOSSARY},
             "fills": {label: fill_of(label) for label in labels},
         }
@@ -105,13 +108,19 @@ class Annotator:
             return str(getattr(part, "NAME", None) or type(part).__name__)
         return self.nlp.get_pipe_meta(name).factory
 
+    def _takes(self, mode: Mode) -> bool:
+        """Whether the tokenizer takes user words of a mode; it says so when it uses one."""
+        bonus = 1.0 if mode == "bonus" else None
+        try:
+            with self._with_options(AnnotateOptions(user_words=(("书", None, mode, bonus),))):
+                return True
+        except FaultError:
+            return False
+
     def _labels(self) -> set[str]:
         """The labels that the parts may give, as far as they say."""
-        labels: set[str] = set(getattr(getattr(self.nlp.tokenizer, "model", None), "tags", ()))
-        for _, pipe in self.nlp.pipeline:
-            labels.update(map(str, getattr(pipe, "labels", ())))
-        # Of schemes such as B-PERSON.
-        labels |= {label[2:] for label in labels if label[1:2] == "-"}
+        parts = (self.nlp.tokenizer, *(pipe for _, pipe in self.nlp.pipeline))
+        labels: set[str] = set().union(*map(labels_of, parts))
         if "pos" in written_annotation(self.nlp):
             labels |= UNIVERSAL_TAGS
         return labels
@@ -183,6 +192,14 @@ class Annotator:
         for word, tag, mode, bonus in options.user_words:
             words.add(word, tag, mode=mode, bonus=bonus)  # type: ignore[arg-type]
         return self.nlp.tokenizer.using(words)
+
+
+def labels_of(part: Any) -> set[str]:
+    """The labels that a part may give, as far as it says; of schemes such as B-PERSON, PERSON."""
+    labels: Iterable[Any] = (
+        getattr(part, "labels", None) or getattr(getattr(part, "model", None), "tags", None) or ()
+    )
+    return {label[2:] if label[1:2] == "-" else label for label in map(str, labels) if label != "O"}
 
 
 def _decision(decision: Decision, offsets: Sequence[tuple[int, int]]) -> dict[str, Any]:

@@ -152,6 +152,7 @@ class Part(_Answer):
     explains: Annotated[bool, Field(description="Whether /v1/explain takes it")]
     task: str | None
     annotates: Annotated[list[str], Field(description="What it writes, as of the pipeline")]
+    labels: Annotated[list[str], Field(description="The labels that it gives, as far as it says")]
 
 
 class LimitsAnswer(_Answer):
@@ -184,7 +185,11 @@ class PipelineAnswer(_Answer):
     alternatives: Annotated[list[str], Field(description="What there are alternatives of")]
     confidence: Annotated[list[str], Field(description="What it knows how sure it is of")]
     calibrated: Annotated[bool, Field(description="Whether that is said by probabilities")]
-    user_words: Annotated[bool, Field(description="Whether it takes user words")]
+    user_words: Annotated[
+        list[Literal["force", "bonus", "prefer"]],
+        Field(description="The modes of user words that it takes; none if it takes no words"),
+    ]
+    tags: Annotated[list[str], Field(description="The tags that user words may have")]
     labels: Annotated[dict[str, str], Field(description="The meanings of its labels")]
     fills: Annotated[
         dict[str, str],

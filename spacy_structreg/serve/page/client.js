@@ -3,7 +3,7 @@
 const LONGEST_WAIT = 8;
 const TRIES_WHEN_BUSY = 4;
 
-/** An answer that is an error; `message` says what to do. */
+/** An answer that is an error; `message` says what to do, of the code "unknown" the status alone. */
 export class ServerError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -27,7 +27,7 @@ async function errorOf(response) {
     const { error } = await response.json();
     return new ServerError(response.status, error.code, error.message);
   } catch {
-    return new ServerError(response.status, "unknown", `the server answered ${response.status}`);
+    return new ServerError(response.status, "unknown", String(response.status));
   }
 }
 

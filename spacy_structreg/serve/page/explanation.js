@@ -1,6 +1,7 @@
 // The panel that tells why something was decided.
 
 import { find, make } from "./dom.js";
+import { say } from "./strings.js";
 
 const KINDS = {
   boundary: "words",
@@ -11,14 +12,8 @@ const KINDS = {
   entities: "entities",
   categories: "categories",
 };
-const PART_TITLES = {
-  words: "Words",
-  tags: "Tags",
-  heads: "Dependencies",
-  constituents: "Phrases",
-  entities: "Entities",
-  categories: "Categories",
-};
+// What a part of a pipeline decides is named by keys of strings.js.
+const NAMED = new Set(Object.values(KINDS));
 const N_BARS = 12;
 
 /** The part of the pipeline that decides a kind of thing; the first that explains at all if none. */
@@ -29,11 +24,12 @@ export function partFor(pipeline, kind) {
 }
 
 function titleOf(part) {
-  const titles = (part.annotates ?? []).map((kind) => PART_TITLES[kind]).filter(Boolean);
+  const titles = (part.annotates ?? []).filter((kind) => NAMED.has(kind)).map((kind) => say(kind));
   return titles.length ? titles.join(", ") : part.name;
 }
 
-function bars(rows, unit) {
+/** Features and their bars; named(value): a number as it is read out. */
+function bars(rows, named) {
   const most = Math.max(...rows.map(({ score }) => Math.abs(score)), 1e-9);
   return make(
     "ul",
@@ -49,29 +45,29 @@ function bars(rows, unit) {
           { className: "feature" },
           make("code", { textContent: name }),
           make("span", { textContent: value }),
-          place ? make("small", { textContent: `at ${place}` }) : null,
-          needed ? make("strong", { textContent: "would have to change" }) : null,
+          place ? make("small", { textContent: say("at", place) }) : null,
+          needed ? make("strong", { textContent: say("needed") }) : null,
         ),
         make("span", { className: "track both", "aria-hidden": "true" }, bar),
         make("span", {
           className: "number",
           textContent: `${score < 0 ? "−" : "+"}${Math.abs(score).toFixed(2)}`,
-          "aria-label": `${score.toFixed(2)} ${unit}`,
+          "aria-label": named(score.toFixed(2)),
         }),
       );
     }),
   );
 }
 
-function limited(rows, unit) {
-  if (rows.length <= N_BARS) return [bars(rows, unit)];
+function limited(rows, named) {
+  if (rows.length <= N_BARS) return [bars(rows, named)];
   return [
-    bars(rows.slice(0, N_BARS), unit),
+    bars(rows.slice(0, N_BARS), named),
     make(
       "details",
       {},
-      make("summary", { textContent: `${rows.length - N_BARS} weaker ones` }),
-      bars(rows.slice(N_BARS), unit),
+      make("summary", { textContent: say("weaker", rows.length - N_BARS) }),
+      bars(rows.slice(N_BARS), named),
     ),
   ];
 }
@@ -95,10 +91,10 @@ function body(decision) {
         make("b", { textContent: `${decision.chosen} ▸` }),
       ),
       ...(rows.length
-        ? limited(rows, `for ${decision.chosen}`)
-        : [make("p", { className: "muted", textContent: "Nothing tells the two apart." })]),
+        ? limited(rows, (value) => say("pointsFor", value, decision.chosen))
+        : [make("p", { className: "muted", textContent: say("nothingApart") })]),
     );
-  } else parts.push(make("p", { className: "muted", textContent: "There was no other choice." }));
+  } else parts.push(make("p", { className: "muted", textContent: say("wasNoChoice") }));
   if (decision.contributions.length) {
     const rows = decision.contributions.map((each) => ({
       name: each.template,
@@ -111,8 +107,8 @@ function body(decision) {
       make(
         "details",
         {},
-        make("summary", { textContent: `All features of this decision (${n})` }),
-        ...limited(rows, "points"),
+        make("summary", { textContent: say("allFeatures", n) }),
+        ...limited(rows, (value) => say("points", value)),
       ),
     );
   }
@@ -120,7 +116,7 @@ function body(decision) {
 }
 
 function decisionItem(decision, isOpen) {
-  const other = decision.runner_up === null ? "no other choice" : `runner-up: ${decision.runner_up}`;
+  const other = decision.runner_up === null ? say("noChoice") : say("runnerUp", decision.runner_up);
   const item = make(
     "details",
     { className: "decision", open: isOpen },
@@ -134,7 +130,7 @@ function decisionItem(decision, isOpen) {
         ? null
         : make("span", {
             className: "number",
-            title: "margin: how far the runner-up is behind",
+            title: say("margin"),
             textContent: `${decision.margin < 0 ? "−" : "+"}${Math.abs(decision.margin).toFixed(2)}`,
           }),
     ),
@@ -170,9 +166,10 @@ function concerned(decisions, { kind, begin, end, words, label }) {
  * Show the panel for a target: {kind, word, begin, end, words, label}: its text, offsets within the
  * text explained, the words that it is about, and its label if it is of trees.
  *
- * request(component): the answer of /v1/explain. close(): what the close button does.
+ * request(component): the answer of /v1/explain. close(): what the close button does. faultOf(error):
+ * says what an error is. form: what corrects the target, or null.
  */
-export async function explain(pipeline, target, request, close) {
+export async function explain(pipeline, target, { request, close, faultOf, form }) {
   const panel = find("explanation");
   const parts = pipeline.parts.filter((part) => part.explains);
   const content = make("div", { className: "content", "aria-live": "polite" });
@@ -187,36 +184,37 @@ export async function explain(pipeline, target, request, close) {
       make(
         "h2",
         { id: "explained", tabIndex: -1 },
-        "Why ",
+        say("whyBefore"),
         make("span", { textContent: target.word, lang: pipeline.lang }),
-        "?",
+        say("whyAfter"),
       ),
       make("button", {
         type: "button",
         className: "plain",
         textContent: "✕",
-        "aria-label": "Close the explanation",
+        "aria-label": say("closeExplanation"),
         onclick: close,
       }),
     ),
-    ...(parts.length > 1 ? [make("label", { className: "row" }, "Decisions about ", choice)] : []),
+    ...(form ? [form] : []),
+    ...(parts.length > 1 ? [make("label", { className: "row" }, say("decisionsAbout"), " ", choice)] : []),
     content,
   );
   panel.hidden = false;
   const show = async () => {
-    content.replaceChildren(make("p", { className: "muted", textContent: "…" }));
+    content.replaceChildren(make("p", { className: "muted", textContent: say("working") }));
     const chosen = choice.value;
     try {
       const found = await request(chosen);
       if (choice.value === chosen) content.replaceChildren(...explained(found, target));
     } catch (error) {
       if (error?.name === "AbortError") return;
-      content.replaceChildren(make("p", { className: "error", textContent: error.message }));
+      content.replaceChildren(make("p", { className: "error", textContent: faultOf(error) }));
     }
   };
   choice.onchange = show;
   if (!parts.length) {
-    content.append(make("p", { textContent: "No part of this pipeline can explain itself." }));
+    content.append(make("p", { textContent: say("cannotExplain") }));
     return;
   }
   choice.value = partFor(pipeline, target.kind).name;
@@ -230,11 +228,11 @@ function explained(found, target) {
     decisions.map((each, i) => decisionItem(each, isOpen && i === 0));
   const parts = [...list(about, true)];
   if (!about.length) {
-    parts.push(make("p", { className: "muted", textContent: "No decision is about this alone." }));
+    parts.push(make("p", { className: "muted", textContent: say("noDecision") }));
   }
   if (rest.length) {
     const others = make("details", { className: "others" });
-    const title = `All other decisions of the sentence (${rest.length})`;
+    const title = say("otherDecisions", rest.length);
     others.append(make("summary", { textContent: title }));
     others.addEventListener("toggle", () => {
       if (others.open && others.childElementCount === 1) others.append(...list(rest, false));

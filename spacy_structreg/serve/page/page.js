@@ -1,34 +1,30 @@
 // The page: what is typed is annotated, what is clicked is explained.
 
 import { ask, ServerError } from "./client.js";
+import { correctionForm } from "./correction_form.js";
+import { asColumns, discard, nCorrections, refresh } from "./corrections.js";
 import { Characters, find, isSpace, make, save, stored } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
 import { explain } from "./explanation.js";
-import { link, putWord, readLink, removeWord, state } from "./state.js";
-import { VIEWS } from "./views.js";
+import { link, MODES, putWord, readLink, removeWord, state } from "./state.js";
+import { language, say, sayAll, switchLanguage } from "./strings.js";
+import { meaning, VIEWS } from "./views.js";
 
 const TYPING_PAUSE = 200;
-const EXAMPLES = {
-  zh: [
-    ["A sentence", "李明昨天在杭州买了三本关于自然语言处理的书。"],
-    ["Two readings", "这批乒乓球拍卖完了，我们下星期再进货。"],
-    ["Traditional", "這家咖啡館的老闆每天早上六點就開始烤麵包。"],
-    [
-      "A paragraph",
-      "王芳在成都长大，2015年考上了南京大学。毕业以后，她和两个同学开了一家小公司，专门为图书馆"
-        + "设计软件。去年冬天，他们的产品第一次卖到了国外。“我们从来没想到会走这么远。”她笑着说。",
-    ],
-  ],
-  en: [
-    ["A sentence", "Maria bought three books about language in Lisbon yesterday."],
-    ["Two readings", "We saw the painter with the telescope on the bridge."],
-  ],
+const PATIENCE = 300;
+const REASONS = { gone: "gone", loading: "loading", busy: "isBusy" };
+// What is said of errors by their codes; of others, what the server says.
+const FAULTS = {
+  busy: "faultBusy",
+  time_over: "faultTimeOver",
+  texts_too_long: "faultTooLarge",
+  answer_too_large: "faultTooLarge",
+  body_too_large: "faultTooLarge",
+  failed: "faultFailed",
 };
-const MODE_TITLES = { force: "always", bonus: "rather", prefer: "as listed" };
-const REASONS = {
-  gone: "The server does not answer",
-  loading: "The pipeline is being loaded",
-  busy: "The server is busy",
-};
+
+// What stands for a word, or some, and leads to an explanation.
+const WORDS = ".token, .entity, .outside";
 
 let pipeline = null;
 // Whether the server has been gone since: it may come back with another pipeline.
@@ -52,12 +48,10 @@ function setStatus(message, kind) {
   status.dataset.kind = kind;
 }
 
-function say(message, kind = "") {
+function tell(message, kind = "") {
   said = [message, kind];
   setStatus(message, kind);
 }
-
-const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
 // --- asking -----------------------------------------------------------------------------------
 
@@ -67,14 +61,36 @@ async function asked(path, options) {
   const waiting = (reason, seconds) => {
     hasPaused = true;
     if (reason === "gone") isOld = true;
-    setStatus(`${REASONS[reason]}; trying again in ${Math.ceil(seconds)} s …`, "warning");
+    setStatus(say("tryingAgain", say(REASONS[reason]), Math.ceil(seconds)), "warning");
   };
+  const patience = setTimeout(() => {
+    if (hasPaused || options.signal?.aborted) return;
+    hasPaused = true;
+    setStatus(say("working"), "");
+  }, PATIENCE);
   try {
     return await ask(path, { ...options, waiting });
   } finally {
+    clearTimeout(patience);
     if (hasPaused) setStatus(...said);
   }
 }
+
+/** A word about an error, as a sentence. */
+function faultOf(error) {
+  if (!(error instanceof ServerError)) return error.message;
+  if (error.code in FAULTS) return say(FAULTS[error.code]);
+  if (error.code === "too_many_user_words") {
+    return say("faultTooManyWords", pipeline.limits.user_words);
+  }
+  const message = error.code === "unknown" ? say("faultUnknown", error.message) : error.message;
+  return sentence(say("faultOther", message));
+}
+
+/** The words that this pipeline can take: others stay in the list, without effect. */
+const usable = ({ tag, mode }) =>
+  pipeline.user_words.includes(mode) && (tag === null || pipeline.tags.includes(tag));
+const wordsSent = () => state.words.filter(usable);
 
 /** What is under way is overtaken: ask about the text as it is now, and draw the answer. */
 async function annotate() {
@@ -88,17 +104,17 @@ async function annotate() {
     const { text, view } = state;
     explanations = new Map();
     if (!text.trim()) {
-      clear("Type or paste a text, or choose an example.");
+      clear(say("typeText"));
       return;
     }
     const tooLong = Array.from(text).length - pipeline.limits.text;
     if (tooLong > 0) {
-      clear(`The text is too long by ${plural(tooLong, "character")}: cut it.`, "error");
+      clear(say("tooLong", tooLong), "error");
       return;
     }
     const body = {
       texts: [text],
-      user_words: state.words,
+      user_words: wordsSent(),
       confidence: state.confidence,
       ...VIEWS[view].wants?.(pipeline),
     };
@@ -112,13 +128,13 @@ async function annotate() {
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof ServerError)) throw error;
-    clear(sentence(error.message), "error");
+    clear(faultOf(error), "error");
   } finally {
     if (!signal.aborted) panel.removeAttribute("aria-busy");
   }
 }
 
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?。！？]$/.test(text) ? "" : "."}`;
 
 async function meet(signal) {
   pipeline = await asked("v1/pipeline", { signal });
@@ -128,13 +144,32 @@ async function meet(signal) {
   document.title = `structreg: ${name}`;
   textBox.lang = lang;
   find("word").lang = lang;
-  find("words").hidden = !pipeline.user_words;
-  find("tags").replaceChildren(
-    ...Object.keys(pipeline.labels).map((tag) => make("option", { value: tag })),
-  );
-  drawExamples();
+  drawFields();
   showLength();
 }
+
+/** Fill in what the pipeline takes and has, in the language of the page. */
+function drawFields() {
+  const { tags, user_words: modes } = pipeline;
+  find("words").hidden = !modes.length;
+  const tagOption = (value) =>
+    make("option", { value, textContent: [value, meaning({ pipeline }, value)].filter(Boolean).join(" · ") });
+  const chosen = [find("tag").value, find("mode").value];
+  find("tag").replaceChildren(make("option", { value: "", textContent: say("anyTag") }), ...tags.map(tagOption));
+  find("tag").parentElement.hidden = !tags.length;
+  find("mode").replaceChildren(
+    ...MODES.filter((mode) => modes.includes(mode)).map((mode) =>
+      make("option", { value: mode, textContent: say(`mode${capital(mode)}`) }),
+    ),
+  );
+  if (tags.includes(chosen[0])) find("tag").value = chosen[0];
+  if (modes.includes(chosen[1])) find("mode").value = chosen[1];
+  showMode();
+  drawUserWords();
+  drawExamples();
+}
+
+const capital = (name) => name[0].toUpperCase() + name.slice(1);
 
 function clear(message, kind) {
   drawing.abort();
@@ -142,7 +177,7 @@ function clear(message, kind) {
   panel.replaceChildren();
   closeExplanation();
   drawTabs();
-  say(message, kind);
+  tell(message, kind);
 }
 
 // --- showing ----------------------------------------------------------------------------------
@@ -150,17 +185,14 @@ function clear(message, kind) {
 function showLength() {
   const length = Array.from(state.text).length;
   const most = pipeline?.limits.text;
-  find("length").textContent = most
-    ? `${length.toLocaleString("en")} of ${most.toLocaleString("en")} characters`
-    : "";
+  find("length").textContent = most ? say("length", length, most) : "";
 }
 
 function showResult(milliseconds) {
   const words = found.tokens.filter(({ start, end }) => !isSpace(characters.slice(start, end)));
-  say(
-    `${plural(words.length, "word")} in ${plural(found.sentences.length, "sentence")}, `
-      + `${Math.round(milliseconds)} ms`,
-  );
+  tell(say("found", words.length, found.sentences.length, Math.round(milliseconds)));
+  refresh({ found, characters });
+  drawDownloads();
   drawTabs();
   draw();
 }
@@ -179,7 +211,7 @@ function drawTabs() {
         "aria-selected": String(name === state.view),
         "aria-controls": "panel",
         tabIndex: name === state.view ? 0 : -1,
-        textContent: title,
+        textContent: say(title),
         onclick: () => choose(name),
       }),
     ),
@@ -207,56 +239,58 @@ function draw() {
   const box = document.createElement("div");
   panel.replaceChildren(box);
   panel.dataset.view = state.view;
-  VIEWS[state.view].draw(box, {
-    pipeline,
-    found,
-    characters,
-    state,
-    signal: drawing.signal,
-    pictures: askPictures,
-    confidenceSwitch,
-  });
+  VIEWS[state.view].draw(box, scene());
   if (focused?.token !== undefined) {
     panel.querySelector(`button[data-token="${focused.token}"]`)?.focus();
   } else if (focused?.focus) find(focused.focus)?.focus();
 }
 
-function confidenceSwitch() {
-  const box = make("input", {
-    type: "checkbox",
-    id: "confidence",
-    checked: state.confidence,
-    "data-focus": "confidence",
-    onchange: () => {
-      state.confidence = box.checked;
-      annotate();
-    },
-  });
-  return make("label", { className: "row" }, box, "Show how sure each word is");
+/** All that a view needs; as in views.js. */
+const scene = () => ({
+  pipeline,
+  found,
+  characters,
+  state,
+  signal: drawing.signal,
+  pictures: askPictures,
+  change: annotate,
+  discard: () => {
+    discard();
+    showCorrections();
+  },
+  faultOf,
+});
+
+/** Draw the entities as they are now, and offer to download what has been corrected. */
+function showCorrections() {
+  closeExplanation();
+  drawDownloads();
+  draw();
 }
 
 /** The documents of some sentences, each with its pictures: a long text is never drawn as a whole. */
 async function askPictures(texts, signal) {
-  const body = { texts, user_words: state.words, pictures: true };
+  const body = { texts, user_words: wordsSent(), pictures: true };
   return (await asked("v1/annotate", { body, signal })).documents;
 }
 
 function drawExamples() {
-  const examples = EXAMPLES[pipeline.lang] ?? [];
+  const examples = EXAMPLES[pipeline.lang] ?? {};
   find("examples").replaceChildren(
-    ...examples.map(([name, text]) =>
+    ...Object.entries(examples).map(([name, text]) =>
       make("button", {
         type: "button",
         className: "chip",
-        textContent: name,
+        textContent: say(name),
         title: text,
+        "data-example": name,
         onclick: () => setText(text),
       }),
     ),
     make("button", {
       type: "button",
       className: "chip",
-      textContent: "Clear",
+      textContent: say("clear"),
       onclick: () => {
         setText("");
         textBox.focus();
@@ -280,18 +314,20 @@ function drawUserWords() {
     ...state.words.map((each) =>
       make(
         "li",
-        { className: "chip" },
+        pipeline && !usable(each)
+          ? { className: "chip unused", title: say("unusedWord") }
+          : { className: "chip" },
         make("span", { textContent: each.word, lang: pipeline?.lang ?? "" }),
         make("small", {
-          textContent: [each.tag, MODE_TITLES[each.mode], each.bonus]
+          textContent: [each.tag, say(`word${capital(each.mode)}`, each.bonus)]
             .filter((part) => part !== null)
-            .join(", "),
+            .join(" · "),
         }),
         make("button", {
           type: "button",
           className: "plain",
           textContent: "✕",
-          "aria-label": `Remove the word ${each.word}`,
+          "aria-label": say("removeWord", each.word),
           onclick: () => {
             removeWord(each);
             useWords();
@@ -306,13 +342,14 @@ function drawUserWords() {
 /** Show the words as they are now, and annotate with them. */
 function useWords() {
   drawUserWords();
+  drawDownloads();
   closeExplanation();
   annotate();
 }
 
 function addWord() {
   const word = find("word").value.trim();
-  const tag = find("tag").value.trim() || null;
+  const tag = find("tag").value || null;
   if (!word) {
     find("word").focus();
     return;
@@ -327,7 +364,7 @@ function addWord() {
 
 /** Take the word in focus, or else what is selected in the text, into the field of words. */
 function takeWord() {
-  const focused = document.activeElement.closest(".token, .entity")?.querySelector(".word");
+  const focused = document.activeElement.closest(WORDS)?.querySelector(".word");
   const selected = textBox.value.slice(textBox.selectionStart, textBox.selectionEnd);
   // All of the text is selected to be replaced.
   const inText = selected === textBox.value ? "" : selected;
@@ -371,7 +408,7 @@ function explanationOf(text, component) {
     explaining.abort();
     explaining = new AbortController();
     const { signal } = explaining;
-    const body = { text, component, user_words: state.words };
+    const body = { text, component, user_words: wordsSent() };
     const answer = asked("v1/explain", { body, signal });
     known.set(key, answer);
     // At once, so that nobody is given an answer that will not come.
@@ -391,23 +428,29 @@ function explainElement(element) {
   const target = targetOf(element);
   opener = element.closest("button, [tabindex]") ?? opener;
   for (const old of panel.querySelectorAll(".asked")) old.classList.remove("asked");
-  (element.closest(".token, .entity") ?? element).classList.add("asked");
+  (element.closest(WORDS) ?? element).classList.add("asked");
   document.body.classList.add("explains");
-  explain(
-    pipeline,
-    target,
-    (component) => {
-      const most = pipeline.limits.explained_text;
-      if (Array.from(target.text).length > most) {
-        throw new Error(`The sentence is too long to be explained: at most ${most} characters.`);
-      }
-      return explanationOf(target.text, component);
-    },
-    closeExplanation,
-  );
+  const request = (component) => {
+    const most = pipeline.limits.explained_text;
+    if (Array.from(target.text).length > most) throw new Error(say("tooLongToExplain", most));
+    return explanationOf(target.text, component);
+  };
+  const form = target.kind === "entities" ? formFor(element, target) : null;
+  explain(pipeline, target, { request, close: closeExplanation, faultOf, form });
   find("explained").focus({ preventScroll: true });
   // On phones the panel lies over the lower part of the page.
   if (innerWidth < 1000) element.scrollIntoView();
+}
+
+/** The form that corrects an entity, or a word that is none. */
+function formFor(element, { begin, end }) {
+  const { sentence: number, token } = element.dataset;
+  return correctionForm(scene(), { number: Number(number), begin, end }, () => {
+    showCorrections();
+    const again = [...panel.querySelectorAll(`[data-sentence="${number}"] [data-kind]`)];
+    again.findLast((each) => Number(each.dataset.token) <= Number(token))?.focus();
+    tell(say("nCorrected", nCorrections()));
+  });
 }
 
 function closeExplanation() {
@@ -430,12 +473,12 @@ panel.addEventListener("click", (event) => {
 
 /** The word that a key leads to from another; null if the key leads nowhere. */
 function neighbor(token, key) {
-  const all = [...panel.querySelectorAll(".token")];
+  const all = [...panel.querySelectorAll(WORDS)];
   const at = all.indexOf(token);
   if (key === "ArrowRight") return all[at + 1];
   if (key === "ArrowLeft") return all[at - 1];
-  if (key === "Home") return token.parentElement.querySelector(".token");
-  if (key === "End") return [...token.parentElement.querySelectorAll(".token")].at(-1);
+  if (key === "Home") return token.parentElement.querySelector(WORDS);
+  if (key === "End") return [...token.parentElement.querySelectorAll(WORDS)].at(-1);
   const way = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
   if (!way) return null;
   const { top, left } = token.getBoundingClientRect();
@@ -454,7 +497,7 @@ function neighbor(token, key) {
 }
 
 panel.addEventListener("keydown", (event) => {
-  const token = event.target.closest(".token");
+  const token = event.target.closest(WORDS);
   const next = token && !event.ctrlKey && !event.metaKey && neighbor(token, event.key);
   if (next) next.focus();
   const drawn = event.target.closest("svg [tabindex]");
@@ -495,6 +538,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "/") textBox.focus();
   else if (event.key === "+") find("larger")?.click();
   else if (event.key === "-") find("smaller")?.click();
+  else if (event.key === "0") find("fit")?.click();
   else if (event.key === "w") {
     takeWord();
     find("word").focus();
@@ -515,15 +559,14 @@ textBox.addEventListener("input", () => {
 });
 textBox.addEventListener("select", takeWord);
 
-function showBonus() {
-  const isWanted = find("mode").value === "bonus";
-  find("bonus").disabled = !isWanted;
-  find("bonus").parentElement.hidden = !isWanted;
+function showMode() {
+  const mode = find("mode").value;
+  find("mode-hint").textContent = mode ? say(`mode${capital(mode)}Hint`) : "";
+  find("bonus").disabled = mode !== "bonus";
+  find("bonus").parentElement.hidden = mode !== "bonus";
 }
 
-find("mode").addEventListener("change", showBonus);
-// Browsers keep what was chosen when a page is loaded again.
-showBonus();
+find("mode").addEventListener("change", showMode);
 
 find("words").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -532,43 +575,83 @@ find("words").addEventListener("submit", (event) => {
 
 find("shortcuts").addEventListener("click", () => find("help").showModal());
 
-const THEMES = { auto: "Auto", light: "Light", dark: "Dark" };
+const THEMES = ["auto", "light", "dark"];
+const themeNow = () => document.documentElement.dataset.theme ?? "auto";
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  find("theme").textContent = THEMES[theme];
-  find("theme").setAttribute("aria-label", `Colors: ${THEMES[theme]}`);
+  find("theme").textContent = say(`colors${capital(theme)}`);
 }
 
 find("theme").addEventListener("click", () => {
-  const names = Object.keys(THEMES);
-  const at = names.indexOf(document.documentElement.dataset.theme);
-  const next = names[(at + 1) % names.length];
+  const next = THEMES[(THEMES.indexOf(themeNow()) + 1) % THEMES.length];
   stored("theme", next);
   setTheme(next);
+});
+
+function speak() {
+  sayAll();
+  find("language").lang = language === "en" ? "zh" : "en";
+  setTheme(themeNow());
+}
+
+find("language").addEventListener("click", () => {
+  switchLanguage();
+  speak();
+  closeExplanation();
+  showLength();
+  if (pipeline) drawFields();
+  annotate();
 });
 
 find("share").addEventListener("click", async () => {
   history.replaceState(null, "", link());
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied: it holds text, words and view.");
+    tell(say("copied"));
   } catch {
-    say("The link stands in the address bar: copy it from there.");
+    tell(say("copyYourself"));
   }
 });
+
+/** Words and corrections are offered where there are any. */
+function drawDownloads() {
+  const button = (format) => find("download").querySelector(`[data-format="${format}"]`);
+  button("words").hidden = !listed().length;
+  button("corrections").hidden = !nCorrections();
+}
+
+// A word that is kept from being one is none of a list.
+const listed = () => state.words.filter(({ bonus }) => !(bonus < 0));
+
+const SAVED = {
+  words: () => {
+    const lines = listed().map(({ word, tag }) => `${tag ? `${word}\t${tag}` : word}\n`);
+    save("words.txt", lines.join(""), "text/plain");
+    tell(say("savedWords"));
+  },
+  corrections: () => {
+    const { columns, text } = asColumns();
+    save("corrections.col", text, "text/plain");
+    tell(say("savedCorrections", columns));
+  },
+};
 
 find("download").addEventListener("click", async (event) => {
   const { format } = event.target.dataset;
   if (!format) return;
   find("download").open = false;
+  if (format in SAVED) {
+    SAVED[format]();
+    return;
+  }
   if (!found) {
-    say("There is nothing to download yet: type a text first.", "warning");
+    tell(say("nothingToDownload"), "warning");
     return;
   }
   const body = {
     texts: [state.text],
-    user_words: state.words,
+    user_words: wordsSent(),
     confidence: state.confidence,
     ...VIEWS[state.view].wants?.(pipeline),
   };
@@ -578,7 +661,7 @@ find("download").addEventListener("click", async (event) => {
     const isText = typeof answer === "string";
     save(`annotated.${format}`, isText ? answer : JSON.stringify(answer, null, 2), accept);
   } catch (error) {
-    say(sentence(error.message), "error");
+    tell(faultOf(error), "error");
   }
 });
 
@@ -591,11 +674,12 @@ function start() {
   textBox.value = state.text;
   if (!(state.view in VIEWS)) state.view = "words";
   drawUserWords();
+  drawDownloads();
   showLength();
   annotate();
 }
 
-setTheme(document.documentElement.dataset.theme ?? "auto");
+speak();
 window.addEventListener("hashchange", () => {
   if (new URLSearchParams(location.hash.slice(1)).has("text")) start();
 });

@@ -2,7 +2,8 @@
 
 import { stored } from "./dom.js";
 
-const MODES = ["force", "bonus", "prefer"];
+/** How user words may count; as in the API. */
+export const MODES = ["force", "bonus", "prefer"];
 
 export const state = { text: "", words: [], view: "words", confidence: false };
 

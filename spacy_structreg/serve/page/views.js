@@ -1,12 +1,16 @@
 // The views of a result: each draws a document into a panel.
 //
-// A view has `title`, `has(pipeline, found)`: whether there is something to see, `wants`: what the
+// A view has `title` (a key of strings.js), `has(pipeline, found)`: whether there is something to see, `wants`: what the
 // server is asked for, and `draw(panel, scene)`. A scene: `pipeline`, `found` (the document),
 // `characters` of its text, `state`, `signal` (aborted when something else is drawn), `pictures`
-// (asks for the documents of some sentences, with pictures). Elements with `data-kind` are
+// (asks for the documents of some sentences, with pictures), `change` (asks anew, as the state says),
+// `discard` (forgets corrections), `faultOf` (says what an error is). Elements with `data-kind` are
 // decisions: page.js explains them when they are clicked.
 
+import { entitiesOf, nCorrections } from "./corrections.js";
 import { append, Characters, isSpace, make, save } from "./dom.js";
+import { MEANINGS } from "./labels.js";
+import { language, say } from "./strings.js";
 
 const CLASSES = {
   noun: ["NOUN", "PRON"],
@@ -33,8 +37,9 @@ function hueOf({ pipeline }, label, wordClass) {
   return (wordClass ? CLASS_OF[wordClass] : pipeline.fills[label]) ?? "other";
 }
 
-function meaning(scene, label) {
-  const known = scene.pipeline.labels[label];
+export function meaning({ pipeline }, label) {
+  const own = language === "zh" && Object.hasOwn(MEANINGS, label) ? MEANINGS[label] : null;
+  const known = own ?? pipeline.labels[label];
   return known && known !== label ? known : "";
 }
 
@@ -54,7 +59,7 @@ function legend(scene, hues) {
   return make(
     "details",
     { className: "legend", open: innerWidth > 700 },
-    make("summary", { textContent: "What the labels mean" }),
+    make("summary", { textContent: say("legend") }),
     make("dl", {}, ...entries),
   );
 }
@@ -93,7 +98,7 @@ function wordButton(scene, i, sentence) {
       "data-token": i,
       "data-sentence": sentence,
       "data-hue": hueOf(scene, tag, token.pos),
-      "aria-label": [word, named(scene, tag), sure && `confidence ${sure.text}`]
+      "aria-label": [word, named(scene, tag), sure && say("confidence", sure.text)]
         .filter(Boolean)
         .join(", "),
       title: named(scene, tag),
@@ -109,15 +114,33 @@ function wordButton(scene, i, sentence) {
   return button;
 }
 
+function confidenceSwitch({ pipeline, state, change }) {
+  const box = make("input", {
+    type: "checkbox",
+    id: "confidence",
+    checked: state.confidence,
+    "data-focus": "confidence",
+    onchange: () => {
+      state.confidence = box.checked;
+      change();
+    },
+  });
+  const hint = say(pipeline.calibrated ? "certaintyCalibrated" : "certaintyMargins");
+  return [
+    make("label", { className: "row" }, box, say("certainty")),
+    state.confidence ? make("p", { className: "hint", textContent: hint }) : "",
+  ];
+}
+
 async function drawWords(panel, scene) {
   const { found } = scene;
-  const list = make("div", { className: "words", role: "group", "aria-label": "Words" });
+  const list = make("div", { className: "words", role: "group", "aria-label": say("words") });
   list.classList.toggle("rated", scene.state.confidence);
   const hues = new Map();
   for (const token of found.tokens) {
     if (tagOf(token)) hues.set(tagOf(token), hueOf(scene, tagOf(token), token.pos));
   }
-  if (scene.pipeline.confidence.length) panel.append(scene.confidenceSwitch());
+  if (scene.pipeline.confidence.length) panel.append(...confidenceSwitch(scene));
   panel.append(list);
   if (hues.size) panel.append(legend(scene, hues));
   await append(
@@ -133,7 +156,7 @@ async function drawWords(panel, scene) {
               "data-kind": "boundary",
               "data-token": i,
               "data-sentence": number,
-              title: "Why a boundary here?",
+              title: say("whyBoundary"),
             }),
           );
         }
@@ -193,8 +216,8 @@ function bindPicture(scene, svg, { found, characters }, { sentence: number, star
         element.lang = scene.pipeline.lang;
       } else {
         data.kind = "heads";
-        const of = token.head === i ? "" : ` of ${wordOf(token.head)}`;
-        label = `${word}: ${named(scene, token.dep ?? "")}${of}`;
+        const head = token.head === i ? "" : wordOf(token.head);
+        label = say("arc", word, named(scene, token.dep ?? ""), head);
       }
     }
     data.sentence = number;
@@ -211,15 +234,28 @@ function bindPicture(scene, svg, { found, characters }, { sentence: number, star
   }
 }
 
-const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Bars" };
-const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3];
-let zoom = 3;
+const STYLES = { dep: "styleDep", tree: "styleTree", span: "styleSpan" };
+const ZOOMS = [0.25, 0.35, 0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3];
+// Where letters can still be read: what does not fit then is scrolled to.
+const LEAST_FIT = 0.5;
+// As wide as the page, and no larger than it was drawn, if null.
+let zoom = null;
 let chosenStyle = null;
 
+const sizeOf = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
+
+/** How large a picture is drawn: as chosen, or as its frame is wide. */
+function scaleOf(svg) {
+  if (zoom !== null) return zoom;
+  const room = svg.parentElement.clientWidth - 8;
+  return Math.min(1, Math.max(LEAST_FIT, room / sizeOf(svg)[0]));
+}
+
 function sizePicture(svg) {
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  svg.setAttribute("width", width * ZOOMS[zoom]);
-  svg.setAttribute("height", height * ZOOMS[zoom]);
+  const [width, height] = sizeOf(svg);
+  const scale = scaleOf(svg);
+  svg.setAttribute("width", width * scale);
+  svg.setAttribute("height", height * scale);
 }
 
 /** Draw the pictures of a document that is one sentence, seldom more. */
@@ -228,7 +264,7 @@ function drawPictures(figure, scene, drawn, showStyles) {
   showStyles(drawn.found.pictures);
   const pictures = drawn.found.pictures.filter((each) => each.style === chosenStyle);
   if (!pictures.length) {
-    frame.replaceChildren(make("p", { className: "muted", textContent: "Nothing to draw." }));
+    frame.replaceChildren(make("p", { className: "muted", textContent: say("nothingToDraw") }));
     return;
   }
   figure.drawn = drawn;
@@ -236,10 +272,10 @@ function drawPictures(figure, scene, drawn, showStyles) {
     ...pictures.map((picture) => {
       const element = parsePicture(picture.svg);
       bindPicture(scene, element, drawn, picture);
-      sizePicture(element);
       return element;
     }),
   );
+  for (const svg of frame.children) sizePicture(svg);
   const button = figure.querySelector("button");
   const name = `sentence-${Number(figure.dataset.number) + 1}-${chosenStyle}`;
   button.hidden = false;
@@ -254,12 +290,21 @@ const PICTURES_AT_ONCE = 8;
 
 async function drawTrees(panel, scene) {
   const { found, characters } = scene;
-  const styles = make("div", { className: "choice", role: "group", "aria-label": "Pictures" });
-  const scale = make("output", { textContent: percent(ZOOMS[zoom]) });
+  const styles = make("div", { className: "choice", role: "group", "aria-label": say("pictures") });
+  const scale = make("output", {});
+  const resize = () => {
+    const svgs = [...panel.querySelectorAll("svg")];
+    svgs.forEach(sizePicture);
+    scale.textContent = svgs.length ? percent(scaleOf(svgs[0])) : "";
+    fit.setAttribute("aria-pressed", String(zoom === null));
+  };
   const step = (by) => {
-    zoom = Math.min(ZOOMS.length - 1, Math.max(0, zoom + by));
-    scale.textContent = percent(ZOOMS[zoom]);
-    for (const svg of panel.querySelectorAll("svg")) sizePicture(svg);
+    const svg = panel.querySelector("svg");
+    if (!svg) return;
+    const now = scaleOf(svg);
+    const next = by > 0 ? ZOOMS.find((each) => each > now) : ZOOMS.findLast((each) => each < now);
+    zoom = next ?? now;
+    resize();
   };
   const zoomButton = (sign, by, name) =>
     make("button", {
@@ -269,12 +314,22 @@ async function drawTrees(panel, scene) {
       id: by > 0 ? "larger" : "smaller",
       onclick: () => step(by),
     });
+  const fit = make("button", {
+    type: "button",
+    textContent: say("fit"),
+    id: "fit",
+    onclick: () => {
+      zoom = null;
+      resize();
+    },
+  });
   const zooms = make(
     "div",
-    { className: "choice", role: "group", "aria-label": "Size" },
-    zoomButton("−", -1, "Smaller"),
+    { className: "choice", role: "group", "aria-label": say("size") },
+    fit,
+    zoomButton("−", -1, say("smaller")),
     scale,
-    zoomButton("+", 1, "Larger"),
+    zoomButton("+", 1, say("larger")),
   );
   const list = make("div", { className: "trees" });
   panel.append(make("div", { className: "bar" }, styles, zooms), list);
@@ -303,7 +358,7 @@ async function drawTrees(panel, scene) {
       ...names.map((name) =>
         make("button", {
           type: "button",
-          textContent: STYLE_TITLES[name] ?? name[0].toUpperCase() + name.slice(1),
+          textContent: name in STYLES ? say(STYLES[name]) : name[0].toUpperCase() + name.slice(1),
           "data-style": name,
           "aria-pressed": String(name === chosenStyle),
           onclick: () => {
@@ -322,10 +377,12 @@ async function drawTrees(panel, scene) {
     figure.classList.add("seen");
     try {
       const drawn = await drawnOf(number);
-      if (!scene.signal.aborted) drawPictures(figure, scene, drawn, showStyles);
+      if (scene.signal.aborted) return;
+      drawPictures(figure, scene, drawn, showStyles);
+      resize();
     } catch (error) {
       if (scene.signal.aborted) return;
-      const text = `No picture: ${error.message}`;
+      const text = scene.faultOf(error);
       figure.querySelector(".frame").replaceChildren(make("p", { textContent: text }));
     }
   };
@@ -339,7 +396,12 @@ async function drawTrees(panel, scene) {
     },
     { rootMargin: "400px" },
   );
-  scene.signal.addEventListener("abort", () => observer.disconnect());
+  const widths = new ResizeObserver(resize);
+  widths.observe(list);
+  scene.signal.addEventListener("abort", () => {
+    observer.disconnect();
+    widths.disconnect();
+  });
   await append(
     list,
     found.sentences.entries(),
@@ -355,14 +417,14 @@ async function drawTrees(panel, scene) {
             type: "button",
             hidden: true,
             textContent: "SVG",
-            "aria-label": `Download the picture of sentence ${number + 1} as SVG`,
+            "aria-label": say("downloadPicture", number + 1),
           }),
         ),
         make("div", {
           className: "frame",
           tabIndex: 0,
           role: "group",
-          "aria-label": `Picture of sentence ${number + 1}`,
+          "aria-label": say("picture", number + 1),
         }),
       );
       observer.observe(figure);
@@ -374,59 +436,110 @@ async function drawTrees(panel, scene) {
 
 let chosenSpans = "entities";
 
+/** The spans of a group in a sentence, as `entitiesOf`; only entities can be corrected. */
+function spansOf(scene, number) {
+  if (chosenSpans === "entities") return entitiesOf(scene, number);
+  const { tokens, sentences, spans } = scene.found;
+  const { start, end } = sentences[number];
+  const offset = tokens[start].start;
+  const found = spans[chosenSpans]
+    .filter((each) => each.start >= start && each.start < end)
+    .sort((one, other) => one.start - other.start || other.end - one.end)
+    .map((each) => [
+      tokens[each.start].start - offset,
+      tokens[Math.min(each.end, end) - 1].end - offset,
+      each.label,
+    ]);
+  return { spans: found, isCorrected: false };
+}
+
+/** A sentence with its spans; of those that overlap, the text stands there once, with the first. */
+function markedSentence(scene, number, hues) {
+  const { spans, isCorrected } = spansOf(scene, number);
+  const { tokens, sentences } = scene.found;
+  const { start, end } = sentences[number];
+  const line = make("span", { className: isCorrected ? "corrected" : "", "data-sentence": number });
+  const offset = tokens[start].start;
+  const kind = chosenSpans === "entities" ? "entities" : undefined;
+  let at = offset;
+  for (let i = start; i < end; i += 1) {
+    const token = tokens[i];
+    if (token.end <= at) continue;
+    line.append(scene.characters.slice(at, token.start));
+    const span = spans.find((each) => each[0] + offset <= token.start && token.start < each[1] + offset);
+    const stop = span ? span[1] + offset : token.end;
+    const text = scene.characters.slice(token.start, stop);
+    at = stop;
+    if (!span && (isSpace(text) || !kind)) {
+      line.append(text);
+      continue;
+    }
+    let last = i;
+    while (last + 1 < end && tokens[last + 1].start < stop) last += 1;
+    const data = {
+      type: "button",
+      "data-kind": kind,
+      "data-token": i,
+      "data-last": last,
+      "data-sentence": number,
+    };
+    const word = make("span", { className: "word", textContent: text });
+    if (!span) {
+      line.append(make("button", { ...data, className: "outside", tabIndex: -1 }, word));
+      continue;
+    }
+    const [, , label] = span;
+    hues.set(label, hueOf(scene, label));
+    const marked = make(
+      "button",
+      { ...data, className: "entity", "data-hue": hueOf(scene, label), title: meaning(scene, label) },
+      word,
+      make("span", { className: "tag", lang: "en", textContent: label }),
+    );
+    line.append(marked);
+  }
+  const next = sentences[number + 1];
+  line.append(scene.characters.slice(at, next ? tokens[next.start].start : undefined));
+  if (isCorrected) line.append(make("small", { textContent: `✓ ${say("corrected")}` }));
+  return line;
+}
+
 function drawEntities(panel, scene) {
-  const { found, characters } = scene;
-  const groups = { entities: found.entities ?? [], ...found.spans };
-  if (!(chosenSpans in groups)) chosenSpans = "entities";
-  const names = Object.keys(groups);
-  const show = () => {
-    for (const old of panel.querySelectorAll(".marked, .legend")) old.remove();
-    const spans = [...groups[chosenSpans]].sort((a, b) => a.start - b.start || b.end - a.end);
+  const groups = ["entities", ...Object.keys(scene.found.spans ?? {})];
+  if (!groups.includes(chosenSpans)) chosenSpans = "entities";
+  const content = make("div");
+  const show = async () => {
     const box = make("div", { className: "marked", lang: scene.pipeline.lang });
     const hues = new Map();
-    let at = 0;
-    for (const { label, start, end } of spans) {
-      const [begin, stop] = [found.tokens[start].start, found.tokens[end - 1].end];
-      // Of spans that overlap, the text stands there once, with the first of them.
-      if (begin < at) continue;
-      hues.set(label, hueOf(scene, label));
-      box.append(characters.slice(at, begin));
-      box.append(
-        make(
-          "button",
-          {
-            type: "button",
-            className: "entity",
-            "data-kind": "entities",
-            "data-token": start,
-            "data-last": end - 1,
-            "data-sentence": found.sentences.findIndex((each) => each.end > start),
-            "data-hue": hueOf(scene, label),
-            title: meaning(scene, label),
-          },
-          make("span", { className: "word", textContent: characters.slice(begin, stop) }),
-          make("span", { className: "tag", lang: "en", textContent: label }),
-        ),
-      );
-      at = stop;
+    content.replaceChildren();
+    if (chosenSpans === "entities") {
+      content.append(make("p", { className: "hint", textContent: say("correctHint") }));
+      if (nCorrections()) {
+        const button = { type: "button", textContent: say("discard"), onclick: scene.discard };
+        const told = say("nCorrected", nCorrections());
+        content.append(make("p", { className: "row corrections" }, told, make("button", button)));
+      }
     }
-    box.append(characters.slice(at));
-    panel.append(box);
-    if (!spans.length) {
-      box.append(make("p", { className: "muted", textContent: "None were found in this text." }));
-    } else panel.append(legend(scene, hues));
+    content.append(box);
+    const number = scene.found.sentences.keys();
+    await append(box, number, (each) => markedSentence(scene, each, hues), scene.signal);
+    if (scene.signal.aborted || !box.isConnected) return;
+    if (hues.size) content.append(legend(scene, hues));
+    else box.after(make("p", { className: "muted", textContent: say("noEntities") }));
   };
-  if (names.length > 1) {
+  if (groups.length > 1) {
     const choice = make("select", {
       onchange: () => {
         chosenSpans = choice.value;
         show();
       },
     });
-    choice.append(...names.map((name) => make("option", { value: name, textContent: name })));
+    const titleOf = (name) => (name === "entities" ? say("entities") : name);
+    choice.append(...groups.map((name) => make("option", { value: name, textContent: titleOf(name) })));
     choice.value = chosenSpans;
-    panel.append(make("label", { className: "row" }, "Spans ", choice));
+    panel.append(make("label", { className: "row" }, say("spans"), " ", choice));
   }
+  panel.append(content);
   show();
 }
 
@@ -477,39 +590,68 @@ const PARTS_OF = {
       tag: label,
     })),
 };
-// Of these only what differs from the best analysis is shown.
+// Of these, what differs is shown alone: they have no places in the text of their own.
 const SHORT = new Set(["heads", "constituents"]);
-const KIND_TITLES = {
-  words: "Words",
-  tags: "Tags",
-  heads: "Dependencies",
-  constituents: "Phrases",
-};
+// Words that are shown on either side of what differs.
+const CONTEXT = 2;
 
-function analysisRow(scene, parts, best, score, lead, kind) {
-  const isBest = parts === best;
-  const known = new Set(best.map(({ key }) => key));
-  const item = (name, { text, tag }) =>
-    make(
-      name,
-      { className: "part" },
-      make("span", { textContent: text, lang: scene.pipeline.lang }),
-      tag ? make("span", { className: "tag", textContent: tag }) : null,
-    );
-  const differing = parts.filter(({ key }) => !known.has(key));
-  const items = SHORT.has(kind)
-    ? differing.map((part) => item("mark", part))
-    : parts.map((part) => item(known.has(part.key) ? "span" : "mark", part));
-  if (SHORT.has(kind)) {
-    const kept = new Set(parts.map(({ key }) => key));
-    items.push(...best.filter(({ key }) => !kept.has(key)).map((part) => item("del", part)));
+/**
+ * What is shown of an analysis beside the best one, as [element, part]: `mark` for what it has
+ * instead, `del` for what the best one has there, `span` for what both have, "…" for more of that.
+ */
+function compared(parts, best, isShort) {
+  const [known, kept] = [best, parts].map((all) => new Set(all.map(({ key }) => key)));
+  const own = (part) => !known.has(part.key);
+  const lost = best.filter(({ key }) => !kept.has(key));
+  if (isShort) {
+    return [...lost.map((part) => ["del", part]), ...parts.filter(own).map((part) => ["mark", part])];
   }
-  if (!items.length) items.push(isBest ? "the analysis that is drawn" : "the same");
-  const behind = isBest ? "best" : `−${lead.toFixed(2)}`;
+  const row = [];
+  let at = 0;
+  let marks = [];
+  const differ = (end) => {
+    row.push(...best.slice(at, end).map((part) => ["del", part]), ...marks);
+    marks = [];
+  };
+  for (const part of parts) {
+    if (own(part)) marks.push(["mark", part]);
+    else {
+      // What both have comes in the same order in both.
+      const place = best.findIndex(({ key }, i) => i >= at && key === part.key);
+      differ(place);
+      row.push(["span", part]);
+      at = place + 1;
+    }
+  }
+  differ();
+  const isNear = (i) => row.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(([name]) => name !== "span");
+  return row
+    .map((each, i) => (isNear(i) ? each : ["…"]))
+    .filter(([name], i, all) => name !== "…" || all[i - 1]?.[0] !== "…");
+}
+
+function analysisRow(scene, parts, best, score, lead, kind, isAlone) {
+  const isBest = parts === best;
+  const isShort = SHORT.has(kind);
+  const item = ([name, part]) =>
+    name === "…"
+      ? "…"
+      : make(
+          name,
+          { className: "part" },
+          make("span", { textContent: part.text, lang: scene.pipeline.lang }),
+          part.tag ? make("span", { className: "tag", textContent: part.tag }) : null,
+        );
+  let items = isBest && !isShort ? parts.map((part) => ["span", part]) : compared(parts, best, isShort);
+  items = items.map(item);
+  if (isAlone) items.push(make("small", { textContent: say("only") }));
+  else if (!items.some((each) => each !== "…")) items = [isBest ? say("drawn") : say("same")];
+  const behind = isBest ? say("best") : `−${lead.toFixed(2)}`;
+  const title = say("score", score.toFixed(3));
   return make(
     "li",
     {},
-    make("span", { className: "number", title: `score ${score.toFixed(3)}`, textContent: behind }),
+    make("span", { className: "number", title, textContent: behind }),
     make("span", { className: "parts" }, ...items),
   );
 }
@@ -517,28 +659,22 @@ function analysisRow(scene, parts, best, score, lead, kind) {
 async function drawAlternatives(panel, scene) {
   const { found, characters } = scene;
   const word = (i) => characters.slice(found.tokens[i].start, found.tokens[i].end);
-  panel.append(
-    make("p", {
-      className: "muted",
-      textContent: "The best analyses, and how far their scores are behind. What the best one does not "
-        + "have is marked; of trees, what it has instead is struck out. Where the model weighed no other, "
-        + "the best one stands alone.",
-    }),
-  );
+  panel.append(make("p", { className: "hint", textContent: say("alternativesHint") }));
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {
     if (!(kind in PARTS_OF)) continue;
-    const section = make("section", {}, make("h2", { textContent: KIND_TITLES[kind] }));
+    const section = make("section", {}, make("h2", { textContent: say(kind) }));
     panel.append(section);
     await append(
       section,
       sentences,
       (analyses) => {
         const parts = analyses.map((each) => PARTS_OF[kind](each.of, word, each.start));
+        const isAlone = analyses.length === 1;
         return make(
           "ol",
           { className: "analyses" },
           ...analyses.map(({ score }, i) =>
-            analysisRow(scene, parts[i], parts[0], score, analyses[0].score - score, kind),
+            analysisRow(scene, parts[i], parts[0], score, analyses[0].score - score, kind, isAlone),
           ),
         );
       },
@@ -548,25 +684,25 @@ async function drawAlternatives(panel, scene) {
 }
 
 export const VIEWS = {
-  words: { title: "Words", has: () => true, draw: drawWords },
+  words: { title: "viewWords", has: () => true, draw: drawWords },
   trees: {
-    title: "Trees",
+    title: "viewTrees",
     has: ({ annotates }) => annotates.includes("heads") || annotates.includes("constituents"),
     draw: drawTrees,
   },
   entities: {
-    title: "Entities",
+    title: "viewEntities",
     has: ({ annotates }, found) =>
       annotates.includes("entities") || Object.keys(found?.spans ?? {}).length > 0,
     draw: drawEntities,
   },
   categories: {
-    title: "Categories",
+    title: "viewCategories",
     has: ({ annotates }) => annotates.includes("categories"),
     draw: drawCategories,
   },
   alternatives: {
-    title: "Alternatives",
+    title: "viewAlternatives",
     has: ({ alternatives }) => alternatives.length > 0,
     wants: (pipeline) => ({ alternatives: Math.min(5, pipeline.limits.alternatives) }),
     draw: drawAlternatives,
