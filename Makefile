@@ -33,7 +33,7 @@ endef
 
 .DELETE_ON_ERROR:
 .PHONY: help run page quickstart pipeline wheels test test-fast test-thorough test-lowest fingerprints stubs \
-	check check-style check-types check-cython build docs docs-serve pictures screenshots notebooks clean distclean
+	check check-style check-types check-cython build docs docs-serve figures tables pictures screenshots notebooks clean distclean
 
 help:
 	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some eight minutes"
@@ -51,6 +51,8 @@ help:
 	@echo "make build          set up, then compile in place what has changed"
 	@echo "make docs           build the documentation site into site/: half a minute; three from a fresh clone"
 	@echo "make docs-serve     show the site while its pages are written"
+	@echo "make figures        measure the Chinese pipelines beside other systems, then make tables and pictures"
+	@echo "make tables         write the tables of the documentation from stored results"
 	@echo "make pictures       draw the pictures of the documentation from stored results"
 	@echo "make screenshots    take the pictures of the page in Chromium; PIPELINE=/path names a pipeline"
 	@echo "make notebooks      run the notebooks of the documentation; PIPELINE=/path/to/pipeline names one"
@@ -134,6 +136,16 @@ docs: build
 
 docs-serve: build
 	$(PY) -m mkdocs serve
+
+# On an idle machine, some three minutes; STRUCTREG_DATA names the folder of corpora.
+figures: build
+	$(PY) benchmarks/serving --ready-made --output benchmarks/results --pipelines \
+		zh_structreg=$(PROJECT)/training/pipeline/model zh_structreg_fast=$(PROJECT)/training/fast/model
+	$(PY) docs/tools/tables.py
+	$(PY) docs/tools/pictures.py docs/pictures
+
+tables: build
+	$(PY) docs/tools/tables.py
 
 # The pictures of the documentation; nothing is trained.
 pictures: build

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["KINDS", "LATENCY", "Kind", "Unit"]
+__all__ = ["FOUND", "KINDS", "LATENCY", "Kind", "Unit"]
 
 Unit: TypeAlias = Literal["characters", "words", "sentences"]
 
@@ -33,6 +33,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "boundaries": Kind("offsets of words, a batch a call", "characters", "ltp", "lists"),
     "lists": Kind("lists of words, a batch a call", "characters", "ltp"),
     "list": Kind("lists of words, a sentence a call", "characters", "ltp"),
+    "tagged_lists": Kind("lists of words with tags, a batch a call", "characters"),
     "bare_docs": Kind("bare Docs of words that are known", "characters"),
     "make_doc": Kind("nlp.make_doc, a sentence a call", "characters", "", "bare_docs"),
     "tokenizer_pipe": Kind("nlp.tokenizer.pipe", "characters", "", "bare_docs"),
@@ -47,13 +48,21 @@ KINDS: Final[Mapping[str, Kind]] = {
     "constituency_pipe": Kind(
         "the constituency parser's pipe on tagged Docs", "sentences", "", "constituency"
     ),
-    "raw": Kind("raw text to words, tags and trees", "characters", CNN),
+    "raw": Kind("nlp.pipe on raw text, with all pipes", "characters", CNN),
 }
-"""By name, in the order of the report."""
+"""By name, in the order of the report. Systems without a call for a batch make one a sentence."""
+
+FOUND: Final[Mapping[str, str]] = {
+    "raw": "nlp.pipe, all pipes",
+    "tokenizer_pipe": "nlp.tokenizer.pipe",
+    "tagged_lists": "lists of words with tags",
+    "lists": "lists of words",
+}
+"""Kinds whose words, from raw text, are scored; by which call they come."""
 
 LATENCY: Final[Mapping[str, str]] = {
     "list": "words of a text",
     "make_doc": "nlp.make_doc",
-    "raw": "words, tags and trees of a text",
+    "raw": "nlp, all pipes",
 }
 """Kinds of which single calls are timed, too."""

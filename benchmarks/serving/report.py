@@ -21,7 +21,8 @@ from benchmarks.common.report import (
     shown,
     spread,
 )
-from benchmarks.serving.kinds import KINDS, LATENCY, Unit
+from benchmarks.common.treebank import Fit
+from benchmarks.serving.kinds import FOUND, KINDS, LATENCY, Unit
 from benchmarks.serving.training import Cost
 
 __all__ = ["Latency", "Memory", "Result", "ServingReport", "quantile", "save_picture"]
@@ -65,8 +66,9 @@ class Result:
 
     version: None if it is not installed. error: why it is out, in a line; errors: of single kinds.
     rates: units a CPU second by kind, in each round. threads: units a second of the clock with one
-    and with several threads, by kind, in each round. files: bytes on disk, by parts. words_f: on
-    the text, by its gold words. trees: figures on a treebank.
+    with several threads, by kind, in each round. files: bytes on disk, by parts. fits: figures on
+    the registers of the treebank, by the kind of work that found the words. words_f: on the text,
+    by its gold words. trees: figures on a treebank.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Result:
     threads: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     memory: Memory | None = None
     files: dict[str, int] = field(default_factory=dict)
+    fits: dict[str, Fit] = field(default_factory=dict)
     words_f: float | None = None
     trees: dict[str, float] = field(default_factory=dict)
 
@@ -164,6 +167,19 @@ class ServingReport:
                 "round, the median (lowest to highest).",
                 ("system", "kind", "one thread", f"{self.method.get('threads', 2)} threads", "×"),
                 [row for result in self.results for row in _thread_rows(result)],
+            ),
+            *self._section(
+                "Words of the treebank, and how fast they are found",
+                "From raw text of the blind test part, per cent: F of words, of words with "
+                "universal tags, and of words in the register where it is lowest; the share of "
+                "gold words that a found one crosses, an error by any standard of words. Beside it "
+                "the speed of the same call, in thousand characters a CPU second, on the text "
+                "above.",
+                (
+                    *("system", "call", "words", "with tags", "lowest register"),
+                    *("crossed", "thousand characters/s"),
+                ),
+                [row for result in self.results for row in _fit_rows(result)],
             ),
             *self._section(
                 "Accuracy",
@@ -271,6 +287,21 @@ def _calls(found: Latency) -> dict[str, float]:
         for clock, seconds in (("wall", found.walls), ("CPU", found.cpus))
         for name, share in shares.items()
     }
+
+
+def _fit_rows(result: Result) -> list[list[str]]:
+    return [
+        [
+            result.title,
+            FOUND[kind],
+            percent(fit.words),
+            percent(fit.tagged),
+            f"{percent(fit.lowest)} ({fit.register})",
+            percent(fit.crossed),
+            rate(kind, result.rates.get(kind, [])),
+        ]
+        for kind, fit in result.fits.items()
+    ]
 
 
 def _latency_rows(result: Result) -> list[list[str]]:

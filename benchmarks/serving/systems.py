@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from benchmarks.common.systems import Predictor, System
+from benchmarks.common.treebank import Pairs, by_ctb, by_pfr, untagged
 from benchmarks.common.worker import resident_memory
+from benchmarks.segmentation.systems.segmenter import ReadyMade
 
 __all__ = ["CnnHost", "Host", "PipelineHost", "SegmenterHost", "Sentence"]
 
@@ -26,13 +28,15 @@ class Job:
     """The functions by which a system does a kind of work.
 
     prepare: what sentences are made into before the clock runs. run: does what is timed, with a
-    number of threads if `threads`. one: a call for a text, where there is one.
+    number of threads if `threads`. one: a call for a text, where there is one. pairs: the words
+    with universal tags in what it returns for texts, where they are scored.
     """
 
     run: Callable[..., object]
     prepare: Callable[[list[Sentence]], Any]
     threads: bool = False
     one: Callable[[str], object] | None = None
+    pairs: Callable[[Any], list[Pairs]] | None = None
 
 
 def texts_of(sentences: list[Sentence]) -> list[str]:
@@ -43,6 +47,22 @@ def texts_of(sentences: list[Sentence]) -> list[str]:
 def each(call: Callable[[str], object]) -> Callable[[list[str]], list[object]]:
     """A call for a list of texts that makes a call for each."""
     return lambda texts: [call(text) for text in texts]
+
+
+def untagged_lists(found: list[list[str]]) -> list[Pairs]:
+    """Lists of words as those of words without tags."""
+    return list(map(untagged, found))
+
+
+def pairs_of_docs(docs: list[Any]) -> list[Pairs]:
+    """The words of Docs with their universal tags; by the tag where no pipe has written them."""
+    return [
+        [
+            (token.text, token.pos_ or (by_ctb([("", token.tag_)])[0][1] if token.tag_ else ""))
+            for token in doc
+        ]
+        for doc in docs
+    ]
 
 
 class Host(ABC):
@@ -143,6 +163,14 @@ class Host(ABC):
             return None
         return [list(job.one(text)) for text in texts_of(sentences)]  # type: ignore[call-overload]
 
+    def found(self, kind: str, texts: list[str]) -> list[Pairs] | None:
+        """What work of a kind finds in texts: words with universal tags; None if it is not scored.
+
+        The function is the one that is timed.
+        """
+        job = self.jobs[kind]
+        return None if job.pairs is None else job.pairs(job.run(texts))
+
     def trees(self, path: Path, limit: int | None) -> dict[str, float]:
         """Figures on a treebank, of raw text and of gold words; none without a parser."""
         return {}
@@ -150,6 +178,11 @@ class Host(ABC):
     def _from(self, first: int) -> Iterator[list[Sentence]]:
         start = first % len(self.batches)
         return islice(cycle(self.batches), start, None)
+
+
+def texts_function(predictor: Predictor[str, Any]) -> Callable[[list[str]], Any]:
+    """The call for a batch, or one for each of its texts."""
+    return predictor.batch or each(predictor.one)
 
 
 class SegmenterHost(Host):
@@ -162,19 +195,33 @@ class SegmenterHost(Host):
         super().__init__(scratch)
         self.system = system
         self.model = model
+        self._tagger: Callable[[list[str]], list[Any]] | None = None
 
     def imports(self) -> None:
         import_module(self.system.module)
 
     def open(self) -> dict[str, Job]:
-        predictor: Predictor[str, list[str]] = self.system().load(self.model, self.scratch)
-        jobs = {"list": Job(each(predictor.one), texts_of, one=predictor.one)}
-        if predictor.batch is not None:
-            jobs["lists"] = Job(predictor.batch, texts_of)
+        system = self.system()
+        jobs: dict[str, Job] = {}
+        if isinstance(system, ReadyMade) and system.tags:
+            jobs["tagged_lists"] = Job(
+                self._tag,
+                texts_of,
+                pairs=lambda found: [by_pfr(pairs, system.pfr_tags) for pairs in found],
+            )
+        predictor: Predictor[str, list[str]] = system.load(self.model, self.scratch)
+        jobs["list"] = Job(each(predictor.one), texts_of, one=predictor.one)
+        jobs["lists"] = Job(texts_function(predictor), texts_of, pairs=untagged_lists)
         return jobs
 
     def files(self) -> dict[str, int]:
         return {"model": self.system().size(self.model)}
+
+    def _tag(self, texts: list[str]) -> list[Any]:
+        """Words with tags; what finds them is loaded at first use, as words are found without."""
+        if self._tagger is None:
+            self._tagger = texts_function(self.system().load_tagger(self.scratch))
+        return self._tagger(texts)
 
 
 class _SpacyHost(Host):
@@ -209,7 +256,8 @@ class _SpacyHost(Host):
     def whole(self) -> dict[str, Job]:
         """The whole pipeline on raw text."""
         nlp = self.nlp
-        return {"raw": Job(lambda texts: list(nlp.pipe(texts)), texts_of, one=nlp)}
+        job = Job(lambda texts: list(nlp.pipe(texts)), texts_of, one=nlp, pairs=pairs_of_docs)
+        return {"raw": job}
 
     def parses(self) -> bool:
         """True if a pipe finds dependency trees."""
@@ -327,7 +375,7 @@ class PipelineHost(_SpacyHost):
             maker = makers.get(nlp.get_pipe_meta(name).factory)
             if maker is not None:
                 jobs |= maker(name, nlp.get_pipe(name))
-        if model is not None and self.parses():
+        if model is not None:
             jobs |= self.whole()
         return jobs
 
@@ -336,17 +384,23 @@ class PipelineHost(_SpacyHost):
 
     def _segmenting(self, model: Any) -> dict[str, Job]:
         def lists(texts: list[str], n_threads: int = 1) -> object:
-            return list(model.predict_stream(texts, n_threads=n_threads))
+            return list(self.nlp.tokenizer.words(texts, n_threads=n_threads))
 
         def docs(texts: list[str], n_threads: int = 1) -> object:
             return list(self.nlp.tokenizer.pipe(texts, n_threads=n_threads))
 
         jobs = {
-            "lists": Job(lists, texts_of, threads=True),
+            "lists": Job(lists, texts_of, threads=True, pairs=untagged_lists),
             "list": Job(each(model.predict), texts_of, one=model.predict),
             **self.of_docs(lambda texts: list(self.nlp.tokenizer.pipe(texts))),
-            "tokenizer_pipe": Job(docs, texts_of, threads=True),
+            "tokenizer_pipe": Job(docs, texts_of, threads=True, pairs=pairs_of_docs),
         }
+        if hasattr(self.nlp.tokenizer, "tagged_words"):
+            jobs["tagged_lists"] = Job(
+                lambda texts: list(self.nlp.tokenizer.tagged_words(texts)),
+                texts_of,
+                pairs=lambda found: list(map(by_ctb, found)),
+            )
         # Commits that are compared may not have it.
         if hasattr(model, "predict_spans_batch"):
             jobs["boundaries"] = Job(model.predict_spans_batch, texts_of, threads=True)

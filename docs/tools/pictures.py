@@ -31,6 +31,9 @@ PIPELINE = TOP / "docs" / "zh_structreg.md"
 # What benchmarks and studies draw with lies beside them.
 sys.path[:0] = [str(TOP), str(TOP / "projects")]
 
+SERVED = "serving-ready_made"
+"""The report on our packages beside systems that bring their models."""
+
 TREE = """\
 ( (IP (NP (NR 李明)) (VP (NP (NT 昨天)) (PP (P 在) (NP (NR 杭州))) (VP (VV 买) (AS 了) \
 (NP (QP (CD 三) (CLP (M 本))) (NP (NN 书))))) (PU 。)) )
@@ -80,6 +83,39 @@ def accuracy_and_speed() -> Any:
         axes.xaxis.set_minor_formatter("")
         axes.margins(x=0.25, y=0.15)
         axes.set(title=title, xlabel=f"{unit} a second (log scale)", ylabel=f"{said}, test, %")
+    return figure
+
+
+def words_and_speed() -> Any:
+    """F of words on the blind test by speed: our packages and others, by what they were asked."""
+    from matplotlib import pyplot as plt
+    from studies.pictures import label_points
+
+    from benchmarks.serving.kinds import FOUND
+
+    marks = dict(zip(FOUND, "sD^o", strict=True))
+    figure, axes = plt.subplots(figsize=(7.6, 4.4))
+    for system in results(SERVED):
+        color = "C1" if system.ours else "C0"
+        points = {
+            kind: (median(system.rates[kind]), 100 * fit["words"])
+            for kind, fit in system.fits.items()
+        }
+        if points:
+            axes.plot(*zip(*points.values(), strict=True), color=color, linewidth=0.7, zorder=1)
+            label_points(axes, system.name, points.values(), COLORS["text"].light, fontsize=8)
+        for kind, point in points.items():
+            axes.plot(*point, marks[kind], color=color, markersize=6)
+    for kind, mark in marks.items():
+        axes.plot([], [], mark, color=COLORS["text"].light, label=FOUND[kind])
+    axes.set_xscale("log")
+    axes.margins(x=0.12, y=0.12)
+    axes.set(
+        title="Words of Chinese raw text",
+        xlabel="characters a second, one thread (log scale)",
+        ylabel="F of words, blind test, %",
+    )
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4)
     return figure
 
 
@@ -178,6 +214,7 @@ def main() -> None:
     (folder,) = map(Path, sys.argv[1:])
     plots = {
         "accuracy_and_speed": accuracy_and_speed,
+        "words_and_speed": words_and_speed,
         "registers": registers,
         "compression": compression,
     }

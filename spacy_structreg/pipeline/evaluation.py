@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import process_time
 from typing import Any
 
 from spacy.language import Language
@@ -60,7 +61,8 @@ class Evaluation:
 
     counts: of each task, by its stem. per_type: figures of labels, as of `Scores`. sentences: the
     counts of each Doc, by the figures for which pipelines are compared. main: the keys of those
-    that are `FigureTable.main`. meanings: of figures, by their keys.
+    that are `FigureTable.main`. meanings: of figures, by their keys. characters, seconds: of the
+    text that was annotated, and of processor time until it was, without scoring.
     """
 
     figures: Figures
@@ -69,6 +71,8 @@ class Evaluation:
     sentences: dict[str, list[Counts]] = field(repr=False)
     main: frozenset[str] = frozenset()
     meanings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    characters: int = 0
+    seconds: float = 0.0
 
 
 def evaluate_docs(
@@ -97,7 +101,13 @@ def evaluate_docs(
     sentences: dict[str, list[Counts]] = {}
     main: set[str] = set()
     meanings: dict[str, str] = {}
-    for each in annotated_by(nlp, gold, settings.given, n_threads=n_threads):
+    begin = process_time()
+    annotated = annotated_by(nlp, gold, settings.given, n_threads=n_threads)
+    seconds = process_time() - begin
+    # Of tasks that are given the same these are the same pairs.
+    pairs_once = {id(each.pairs): each.pairs for each in annotated}.values()
+    characters = sum(len(found.text) for pairs in pairs_once for _, found in pairs)
+    for each in annotated:
         part = TaskPart(nlp, each.parts[0])
         scores = each.task.score(each.pairs, part, settings)
         figures |= scores.as_dict()
@@ -110,7 +120,9 @@ def evaluate_docs(
                 found = each.task.score([pair], part, settings)
                 for key, counted in found.compared(further=True).items():
                     sentences.setdefault(key, []).append(counted)
-    return Evaluation(figures, counts, per_type, sentences, frozenset(main), meanings)
+    return Evaluation(
+        figures, counts, per_type, sentences, frozenset(main), meanings, characters, seconds
+    )
 
 
 # Prediction --------------------------------------------------------------------------------------

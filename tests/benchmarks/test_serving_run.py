@@ -19,7 +19,7 @@ from benchmarks.parsing.task import PARSING
 from benchmarks.segmentation.task import SEGMENTATION
 from benchmarks.serving.kinds import KINDS
 from benchmarks.serving.report import Result, ServingReport, heading, quantile
-from benchmarks.serving.run import batches_of, main, units_of
+from benchmarks.serving.run import batches_of, main, pipelines, units_of
 from benchmarks.serving.systems import sizes_of
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
@@ -52,10 +52,20 @@ def corpus(made_once: Callable[..., Path]) -> Path:
         PARSING.write(folder / "dev.conllu", made_up(10, 1))
         PARSING.write(folder / "test.conllu", made_up(10, 2))
         SEGMENTATION.write(folder / "text.txt", [list(each.words) for each in made_up(80, 3)])
+        (folder / "registers").mkdir()
+        trees = map(tree, made_up(10, 4))
+        (folder / "registers" / "harbour.bracket").write_text("".join(trees), "utf-8")
         for name in ("segmenter", "parser"):
             save_pipeline(folder / name, train, name)
 
     return made_once("serving", fill)
+
+
+def tree(sentence: Sentence) -> str:
+    """A made-up sentence in brackets."""
+    subject, verb, thing, stop = sentence.words
+    phrase = f"(VP (VV {verb}) (NP (NN {thing})))"
+    return f"( (IP (NP (NN {subject})) {phrase} (PU {stop})) )\n"
 
 
 def save_pipeline(folder: Path, train: list[Sentence], kind: str) -> None:
@@ -81,6 +91,7 @@ def arguments(corpus: Path, *further: str) -> list[str]:
     return [
         "--quick",
         f"--text={corpus / 'text.txt'}",
+        f"--registers={corpus / 'registers'}",
         f"--trees={corpus / 'test.conllu'}",
         f"--train={corpus / 'train.conllu'}",
         f"--dev={corpus / 'dev.conllu'}",
@@ -116,10 +127,11 @@ def test_a_run_measures_pipelines_and_peers(
         ("parser", "jieba", "cnn-jieba"), (None, {})
     )
     assert status == 0
-    words = {"boundaries", "lists", "list", "bare_docs", "make_doc", "tokenizer_pipe"}
+    words = {"boundaries", "lists", "list", "tagged_lists"}
+    words |= {"bare_docs", "make_doc", "tokenizer_pipe"}
     trees = {"tagger_lists", "tagger_pipe", "parser", "parser_greedy", "parser_pipe", "raw"}
     assert set(results["parser"]["rates"]) == words | trees
-    assert set(results["jieba"]["rates"]) == {"list"}
+    assert set(results["jieba"]["rates"]) == {"list", "lists", "tagged_lists"}
     assert set(results["cnn-jieba"]["rates"]) == {"bare_docs", "make_doc", "parser_pipe", "raw"}
     for result in results.values():
         assert all(len(r) == 2 and min(r) > 0 for r in result["rates"].values())
@@ -137,6 +149,13 @@ def test_a_run_measures_pipelines_and_peers(
 
     # Six nouns and four verbs are learned from sixty sentences.
     assert parser["words_f"] == 1.0
+    right = {"words": 1.0, "crossed": 0.0, "lowest": 1.0, "register": "harbour"}
+    assert parser["fits"] == {
+        "lists": {**right, "tagged": None},
+        **{key: {**right, "tagged": 1.0} for key in ("raw", "tokenizer_pipe", "tagged_lists")},
+    }
+    assert set(results["jieba"]["fits"]) == {"lists", "tagged_lists"}
+    assert 0 < results["jieba"]["fits"]["tagged_lists"]["tagged"] < 1
     assert parser["trees"]["las_f"] == parser["trees"]["dep_las"] == 1.0
     assert {"las_f", "dep_las"} <= set(results["cnn-jieba"]["trees"])
     assert set(parser["latency"]) == {"list", "make_doc", "raw"}
@@ -155,6 +174,34 @@ def test_a_run_measures_pipelines_and_peers(
     assert costs["spaCy's CNN tagger and parser"]["model_bytes"] > 0
     pictures = list(tmp_path.glob("*.svg"))
     assert len(pictures) == (importlib.util.find_spec("matplotlib") is not None)
+
+
+@pytest.mark.slow
+def test_what_users_get_is_scored_and_timed(corpus: Path, tmp_path: Path) -> None:
+    status = main(
+        [
+            *("--quick", "--ready-made", f"--text={corpus / 'text.txt'}", "--batch=20"),
+            *("--systems=words,jieba", f"--registers={corpus / 'registers'}"),
+            *("--pipelines", f"words={corpus / 'segmenter'}", f"--output={tmp_path}"),
+        ]
+    )
+    assert status == 0
+    data = json.loads((tmp_path / "serving-ready_made.json").read_text("utf-8"))
+    words, jieba = data["results"]
+    for result, kinds in (
+        (words, {"raw", "tokenizer_pipe", "lists"}),
+        (jieba, {"tagged_lists", "lists"}),
+    ):
+        assert set(result["fits"]) == set(result["rates"]) == kinds
+    assert {fit["words"] for fit in words["fits"].values()} == {1.0}
+    assert {fit["tagged"] for fit in words["fits"].values()} == {None}
+
+
+def test_pipelines_are_folders_or_installed(corpus: Path) -> None:
+    folder = corpus / "segmenter"
+    assert pipelines([f"words={folder}"]) == {"words": folder}
+    with pytest.raises(ValueError, match="no installed package; write NAME=FOLDER"):
+        pipelines(["no_such_package"])
 
 
 def test_units_are_counted_round_the_text() -> None:

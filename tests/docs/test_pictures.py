@@ -11,7 +11,10 @@ from docs.pages import ROOT
 from warm_python import executable
 
 PICTURES = ROOT / "docs" / "pictures"
-DRAWN = ("accuracy_and_speed", "compression", "registers", "dependencies", "spans", "tree")
+DRAWN = (
+    *("accuracy_and_speed", "words_and_speed", "compression", "registers"),
+    *("dependencies", "spans", "tree"),
+)
 
 
 @pytest.fixture(scope="module")

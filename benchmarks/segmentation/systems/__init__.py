@@ -10,9 +10,11 @@ from benchmarks.segmentation.systems.ours import Ours, OursBest
 from benchmarks.segmentation.systems.pkuseg import Pkuseg
 from benchmarks.segmentation.systems.ready_made import (
     Jiojio,
+    Lac,
     PkusegOwn,
     PkusegOwnDictionary,
     Thulac,
+    Wapic,
 )
 
 __all__ = ["SYSTEMS"]
@@ -28,6 +30,8 @@ SYSTEMS: dict[str, type[System[str, list[str]]]] = {
         CrfsuiteLbfgs,
         Jieba,
         Rjieba,
+        Lac,
+        Wapic,
         Thulac,
         Jiojio,
         PkusegOwn,

@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchmarks.common.systems import Effort, Setting, System, Training
+from benchmarks.common.systems import Effort, Predictor, Setting, System, Training
+from benchmarks.common.treebank import Pairs
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,20 @@ class Segmenter(System[str, list[str]]):
 
 
 class ReadyMade(Segmenter):
-    """A segmenter with a model of its own, which cannot be trained here."""
+    """A segmenter with a model of its own, which cannot be trained here.
+
+    models: the files of the model in the folder of the package, as patterns. tags: whether it finds
+    tags, too. pfr_tags: those of its tags that the People's Daily has other names for.
+    """
 
     trains = False
-    models: ClassVar[tuple[str, ...]]
-    """The files of the model in the folder of the package, as patterns."""
+    models: ClassVar[tuple[str, ...]] = ()
+    tags: ClassVar[bool] = False
+    pfr_tags: ClassVar[Mapping[str, str]] = {}
+
+    def load_tagger(self, scratch: Path) -> Predictor[str, Pairs]:
+        """What finds words with tags of its own; scratch as of `load`."""
+        raise TypeError(f"{self.name} finds no tags")
 
     def settings(self, effort: Effort) -> list[Setting]:
         return []

@@ -124,7 +124,7 @@ Words are those of the Penn Chinese Treebank. Traditional characters are read as
 
 On one core of an AMD EPYC it reads 4.5 million characters a second to lists of words, and 0.8
 million to Docs; rjieba reads 5.1 million to lists, whose F is 78.0 by the conventions of the table
-below. `benchmarks/serving` and `benchmarks/ready_made` of spacy_structreg measure it.
+below. `python benchmarks/serving --ready-made` in spacy_structreg measures it.
 
 {figures}
 
