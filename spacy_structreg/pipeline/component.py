@@ -440,8 +440,9 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
             found = self.correct(examples)
             if not found.n_sentences:
                 raise ValueError(
-                    f"the pipe {self.name!r} is to be corrected, but the examples have no gold "
-                    "annotation for it; add it, or leave the pipe out of component_cfg"
+                    f"the pipe {self.name!r} is to be corrected, but the examples give it nothing "
+                    f"to learn: their sentences {self._left_out()} and are left out. Add what is "
+                    "missing, or leave the pipe out of component_cfg"
                 )
             losses[self.name] += len(found.wrong)
             return losses
