@@ -26,8 +26,8 @@ __all__ = ["SHOTS", "chromium", "screenshots"]
 
 SENTENCE: Final = "李明昨天在杭州买了三本关于自然语言处理的书。"
 TEXT: Final = (
-    "王芳在成都工作，2015年考上了南京大学。毕业以后，她和两个同学开了一家小公司。"
-    "去年冬天，他们的产品第一次卖到了国外。"
+    "王芳在成都长大。2015年，她考上了南京大学。毕业以后，她和同学开了一家小公司。"
+    "去年冬天，他们的产品卖到了国外。"
 )
 WORDS: Final = '[{"word": "自然语言处理", "tag": "NN", "mode": "force"}]'
 
@@ -54,7 +54,7 @@ SHOTS: Final = {
     "entities": Shot({"text": TEXT, "view": "entities"}),
     "alternatives": Shot({"text": SENTENCE, "view": "alternatives"}),
     "explanation": Shot({"text": SENTENCE, "view": "words"}, '.token[data-token="4"]'),
-    "dark": Shot({"text": SENTENCE, "view": "words"}, '.token[data-token="4"]', scheme="dark"),
+    "dark": Shot({"text": TEXT, "view": "words"}, '.token[data-token="7"]', scheme="dark"),
     "dark-trees": Shot({"text": SENTENCE, "view": "trees"}, scheme="dark"),
     "phone": Shot({"text": TEXT, "view": "words"}, width=360),
     "phone-explanation": Shot(
