@@ -1,4 +1,4 @@
-"""The commands, gathered under `python -m spacy structreg`.
+"""The commands, gathered under `structreg`, which is `python -m spacy structreg` as well.
 
 spaCy's command line loads the entry points of the group `spacy_cli` before it reads its arguments,
 whatever the command, so this module imports next to nothing: commands import what they need.
@@ -6,9 +6,12 @@ whatever the command, so this module imports next to nothing: commands import wh
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
+from spacy_structreg.about import __version__
 from spacy_structreg.cli.adapt import adapt
 from spacy_structreg.cli.agree import agree
 from spacy_structreg.cli.annotate import annotate
@@ -34,14 +37,32 @@ from spacy_structreg.cli.segment import segment
 from spacy_structreg.cli.serve import serve
 from spacy_structreg.cli.task_lists import WithFormats, WithStyles, WithTemplates
 from spacy_structreg.cli.uncertain import uncertain
+from spacy_structreg.cli.user_errors import NAME
 from spacy_structreg.cli.word_classes import word_classes
 
 HELP = """Words, tags, trees, labels and categories by linear structured models: prepare corpora,
 configure training, segment, evaluate and draw."""
 
-structreg_app = typer.Typer(
-    name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
-)
+structreg_app = typer.Typer(name=NAME, no_args_is_help=True, rich_markup_mode=None)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end the command, if it is wanted."""
+    if wanted:
+        typer.echo(f"spacy_structreg {__version__}")
+        raise typer.Exit
+
+
+@structreg_app.callback(help=HELP)
+def options_of_all(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version"),
+    ] = False,
+) -> None:
+    """Take the options that stand before the name of a command."""
+
+
 structreg_app.command(cls=WithFormats)(as_command(convert))
 structreg_app.command(cls=WithTemplates)(as_command(init_config))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(fit))
@@ -67,3 +88,8 @@ structreg_app.command()(as_command(adapt))
 structreg_app.command(context_settings=UNKNOWN_OPTIONS)(as_command(jackknife))
 
 spacy_app.add_typer(structreg_app)
+
+
+def main() -> None:
+    """Run the commands as a program of its own."""
+    structreg_app(prog_name=NAME)

@@ -128,8 +128,8 @@ def fit(
     training goes on. Seed and most epochs are those of [training]; settings are changed as with
     `spacy train`, for example --nlp.tokenizer.model.learning.algorithm perceptron. A training that
     is interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
-    goes on, and comes to the same model as without the interruption. With --scheduler, a cluster
-    trains the models of --models, with the same result.
+    goes on, and comes to the same model as without the interruption; --force begins anew. With
+    --scheduler, a cluster trains the models of --models, with the same result.
 
     Returns seed, best epoch and figure on dev of each model. The figure is that by which the model
     chooses epochs, under ``dev_`` and its name; `beam_margin` is there if it was tuned. The
@@ -145,7 +145,7 @@ def fit(
     from spacy_structreg.cli.training import load_training
 
     began = time.perf_counter()
-    goes_on = resume and (state_folder(output) / SEED).exists()
+    goes_on = is_begun(output, resume=resume, force=force) and resume
     corpora = (train, dev, everything, unlabeled)
     check_folder(output, config, base, *corpora, force=force or goes_on)
     if report is not None and output not in report.parents:
@@ -272,6 +272,18 @@ def print_figures(figures: dict[str, Any], name: str) -> None:
 def state_folder(output: Path) -> Path:
     """The folder of an unfinished training, beside its output."""
     return output.with_name(output.name + CHECKPOINT)
+
+
+def is_begun(output: Path, *, resume: bool, force: bool) -> bool:
+    """True if there is an unfinished training. Raises ValueError if it may not be dropped."""
+    folder = state_folder(output)
+    begun = (folder / SEED).exists()
+    if begun and not (resume or force):
+        raise ValueError(
+            f"{folder} has the state of a training that was interrupted; add --resume to go on "
+            "with it, or --force to begin anew"
+        )
+    return begun
 
 
 class State:

@@ -10,11 +10,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Final, NoReturn
 
+import click
 import typer
 
-__all__ = ["user_errors"]
+__all__ = ["NAME", "as_typed", "user_errors"]
+
+NAME: Final = "structreg"
+"""The name of the program, and of the group of commands of spaCy's."""
 
 BREAKS = re.compile(r"\s*\n\s*")
 # Those that a terminal or a scheduler ends programs by; Python itself raises for SIGINT.
@@ -37,10 +41,18 @@ def user_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:
-        fail(describe(error))
+        fail(as_typed(describe(error)))
         if isinstance(error, OSError) and is_full_output(error):
             drop_output()
         raise typer.Exit(1) from error
+
+
+def as_typed(text: str) -> str:
+    """A text that names commands of ours by `python -m spacy structreg`, with the name typed."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.find_root().info_name != NAME:
+        return text
+    return text.replace(f"python -m spacy {NAME}", NAME)
 
 
 def fail(message: str) -> None:

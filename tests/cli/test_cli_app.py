@@ -6,13 +6,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from configparser import ConfigParser
 from errno import ENOENT
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from typer.main import get_command
+from warm_python import executable
 
+from spacy_structreg.about import __version__
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.convert import convert
 from spacy_structreg.cli.user_errors import user_errors
@@ -121,3 +125,53 @@ def test_faults_of_the_input_for_real(command: Command) -> None:
     result = command("structreg", "convert", "missing.txt", "corpus.spacy")
     assert (result.returncode, result.stdout) == (1, b"")
     assert result.stderr.decode() == "✘ missing.txt: No such file or directory\n"
+
+
+# ---- the program of its own ----
+
+POINT = "spacy_structreg.cli.app:main"
+# As the script that pip makes of an entry point.
+SCRIPT = "import sys; from spacy_structreg.cli.app import main; sys.exit(main())"
+
+
+@pytest.fixture
+def structreg(tmp_path: Path) -> Command:
+    """Run the program; warnings are errors."""
+    settings = ConfigParser()
+    settings.read(Path(__file__).parents[2] / "setup.cfg", "utf-8")
+    scripts = settings["options.entry_points"]["console_scripts"]
+    assert scripts.split() == ["structreg", "=", POINT]
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+        command = [executable(), "-W", "error", "-c", SCRIPT, *map(str, arguments)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    return run
+
+
+def test_the_program_does_what_the_group_of_spacy_does(
+    structreg: Command, command: Command, pipeline: str, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text("老师和学生一起去公园！\n", "utf-8")
+    arguments = ("segment", pipeline, "text.txt")
+    own, spacys = structreg(*arguments), command("structreg", *arguments)
+    assert own.stdout.decode() == "老师 和 学生 一起 去 公园 ！\n"
+    assert (own.returncode, own.stdout, own.stderr) == (0, spacys.stdout, b"")
+    assert structreg("--version").stdout.decode() == f"spacy_structreg {__version__}\n"
+    assert command("structreg", "--version").stdout == structreg("--version").stdout
+
+
+def test_messages_name_the_command_that_was_typed(
+    structreg: Command, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "damaged.spacy").write_bytes(b"damaged")
+    arguments = ("convert", "damaged.spacy", "out.txt")
+    faulty = ("convert", "--faulty")
+    for run, group, name in (
+        (structreg, (), "structreg"),
+        (command, ("structreg",), "python -m spacy structreg"),
+    ):
+        damaged = run(*group, *arguments)
+        assert damaged.returncode == 1
+        assert damaged.stderr.decode().endswith(f"; make one with '{name} convert'\n")
+        assert f"Usage: {name} convert [OPTIONS]" in run(*group, *faulty).stderr.decode()

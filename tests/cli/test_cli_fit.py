@@ -376,6 +376,29 @@ def test_without_resume_training_begins_anew(config: Path, corpus: Path, tmp_pat
     assert again.stdout.partition(":")[0] != resumed.stdout.partition(":")[0]
 
 
+def test_the_state_of_a_training_is_not_dropped_unasked(
+    config: Path, corpus: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "pipeline"
+    command = arguments(config, corpus, output)
+    interrupt(command)
+    before = files_of(tmp_path / "pipeline.checkpoint")
+    # Also if the first epoch was not over.
+    for there in (True, False):
+        if not there:
+            shutil.rmtree(output)
+        refused = CliRunner().invoke(structreg_app, command)
+        assert refused.exit_code == 1
+        assert refused.stderr == (
+            f"✘ {output}.checkpoint has the state of a training that was interrupted; add --resume "
+            "to go on with it, or --force to begin anew\n"
+        )
+        assert files_of(tmp_path / "pipeline.checkpoint") == before
+    anew = CliRunner().invoke(structreg_app, [*command, "--force"])
+    assert anew.exit_code == 0
+    assert "epoch 1 of" in anew.stderr
+
+
 def test_another_training_is_not_resumed(config: Path, corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "pipeline"
     command = arguments(config, corpus, output)

@@ -108,7 +108,12 @@ def test_output(tmp_path: Path, invoke: Invoke, fails: Fails) -> None:
     output = tmp_path / "configs" / "config.cfg"
     result = invoke("init-config", output, "--task", "segment")
     assert result.exit_code == 0
-    assert f"spacy train {output} --output training --paths.train" in result.stdout
+    fit, faster, train = result.stdout.splitlines()[1:]
+    options = "pipeline --train train.spacy --dev dev.spacy"
+    assert fit == f"python -m spacy structreg fit {output} {options}"
+    assert "slower" in faster
+    paths = "--paths.train train.spacy --paths.dev dev.spacy"
+    assert train == f"python -m spacy train {output} --output training {paths}"
     assert output.read_text("utf-8") == init_config(None, task="segment")
     assert invoke("init-config", "-", "--task", "segment").stdout == init_config(
         None, task="segment"
