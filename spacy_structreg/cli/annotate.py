@@ -25,6 +25,9 @@ class OutputFormat(str, Enum):
     """Formats of the shards."""
 
     parquet = "parquet"
+    jsonl = "jsonl"
+    csv = "csv"
+    conllu = "conllu"
     spacy = "spacy"
 
 
@@ -45,7 +48,12 @@ def annotate(
     *,
     format: Annotated[
         OutputFormat,
-        Opt("--format", "-f", help="parquet: typed columns, a row a record; spacy: Docs"),
+        Opt(
+            "--format",
+            "-f",
+            help="parquet: typed columns, a row a record; jsonl: an object a record; csv: a row a "
+            "word; conllu; spacy: Docs",
+        ),
     ] = OutputFormat.parquet,
     engine: EngineOption = Engine.local,
     scheduler: SchedulerOption = None,
@@ -96,8 +104,9 @@ def annotate(
 
     Every unit of work becomes one file of the output folder, whole or not at all. The same command
     goes on where an interruption has left it, and writes nothing twice; another pipeline, input or
-    setting needs another folder. Records that cannot be read are put into its folder _bad, with
-    place and reason. Needs the extra 'cluster'.
+    setting needs another folder. An interruption, such as by Ctrl-C, says what was kept. Records
+    that cannot be read are put into its folder _bad, with place and reason. Needs the extra
+    'cluster'.
     """
     from spacy_structreg.cluster.engines import need_packages
 

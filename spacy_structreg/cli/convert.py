@@ -127,9 +127,9 @@ def convert(
     column files, labels become entities, or spans with --spans-key; classified texts have their
     category in doc.cats. There are no spaces between words, except for the ones that CoNLL-U files
     name, and in columns and texts; .spacy files lose theirs, and trees of words and entities that
-    are annotated in part. Nothing else is taken over, such as lemmas; .conllu holds words, tags and
-    heads, .partial words and tags, and .txt words alone. Several input files become one output
-    file, in their order.
+    are annotated in part. Nothing else is taken over, such as lemmas; .conllu holds words, tags,
+    heads and entities, .partial words and tags, and .txt words alone. Several input files become
+    one output file, in their order.
 
     Returns the numbers of what has been written. Of n sentences of all inputs together, `percent`
     takes those from n · begin // 100 to n · end // 100, so that 0:90 and 90:100 share none and

@@ -1,13 +1,15 @@
-"""`structreg segment`: text in, segmented text out."""
+"""`structreg segment`: text in, segmented or annotated text out."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from enum import Enum
+from functools import partial
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, cast
 
 from spacy.cli._util import Arg, Opt
 
@@ -16,8 +18,11 @@ from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 __all__ = ["arriving_lines", "segment"]
+
+T = TypeVar("T")
 
 STDIN = "-"
 LINE_BREAK = re.compile("[\n\r]")
@@ -25,6 +30,20 @@ LINE_BREAK = re.compile("[\n\r]")
 # Bytes that are taken from a file at a time, and lines that are written at a time.
 PORTION_BYTES = 1 << 18
 PORTION_LINES = 1024
+
+
+# What comes with each Doc: of all inputs together, from 1.
+LINE = "line"
+
+
+class OutputFormat(str, Enum):
+    """Formats of what is written."""
+
+    words = "words"
+    conllu = "conllu"
+    jsonl = "jsonl"
+    csv = "csv"
+    spacy = "spacy"
 
 
 def segment(
@@ -37,6 +56,16 @@ def segment(
     output: Annotated[
         Path | None, Opt("--output", "-o", help="File to write instead of standard output")
     ] = None,
+    format: Annotated[
+        OutputFormat | None,
+        Opt(
+            "--format",
+            "-f",
+            help="words: one line of words for each line; with all that the pipeline finds conllu, "
+            "jsonl (a line for each line), csv (a row a word) and spacy (Docs). By the ending of "
+            "--output, if not said; else words",
+        ),
+    ] = None,
     separator: Annotated[str, Opt("--separator", "-s", help="What stands between two words")] = " ",
     tags: Annotated[bool, Opt("--tags", help="Write each word with its tag, as word_TAG")] = False,
     n_threads: Annotated[
@@ -47,24 +76,32 @@ def segment(
         Opt("--encoding", "-e", help="Encoding of the input; the output is in UTF-8"),
     ] = "utf-8",
 ) -> None:
-    """Segment texts into words.
+    """Segment texts into words, or annotate them with all that a pipeline finds.
 
     One line of output for each line of input, its words separated by spaces; blank lines stay.
     White space of the input is left out. With one thread, lines are answered as they arrive.
+    In other formats each line of input is a text with its number, and blank ones have no words.
 
-    Raises ValueError for faulty input or settings, with file and line, and for a pipeline that does
-    not tag; OSError for files that cannot be read or written. Memory is bounded by the longest
-    line, which has `corpora.files.LONGEST_LINE` bytes at most. The output file is written in one
-    step. Shows a progress bar on standard error, if that is a terminal and the output does not go
-    to one.
+    Raises ValueError for faulty input or settings, with file and line, for a pipeline that does not
+    tag, and for what CoNLL-U cannot hold; OSError for files that cannot be read or written. Memory
+    is bounded by the longest line, which has `corpora.files.LONGEST_LINE` bytes at most, but for
+    Docs. The output file is written in one step. Shows a progress bar on standard error, if that is
+    a terminal and the output does not go to one.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
     from spacy_structreg.models.progress import progress_bar
+    from spacy_structreg.pipeline.doc_lines import DocLines
+    from spacy_structreg.pipeline.gold_docs import save_docs
     from spacy_structreg.pipeline.task import tags_texts
 
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
+    chosen = format or format_of(output)
+    if chosen is not OutputFormat.words and (tags or separator != " "):
+        raise ValueError(f"--tags and --separator are for words, and not for {chosen.value}")
+    if chosen is OutputFormat.spacy and output is None:
+        raise ValueError("Docs are no text; name a file for them with --output")
     files = files or [STDIN]
     encoding = line_encoding(encoding)
     check_file(output, pipeline, *files)
@@ -74,13 +111,28 @@ def segment(
             f"the pipeline {pipeline} gives no tags; leave --tags out, or train one with a task "
             "that 'init-config --help' says to tag words"
         )
-    blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads, tags=tags)
+    portions = read_portions(files, encoding)
     on_terminal = output is None and sys.stdout.isatty()
     with progress_bar(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
+        header = ""
+        if chosen is OutputFormat.words:
+            find = partial(word_lines, separator=separator, tags=tags)
+            blocks = in_blocks(find, nlp, portions, n_threads)
+        else:
+            docs = in_blocks(partial(numbered_docs, numbers=count(1)), nlp, portions, n_threads)
+            if chosen is OutputFormat.spacy:
+                save_docs(cast("Path", output), shown(docs, bar), ["LEMMA", "MORPH"])
+                return
+            lines = DocLines.of(nlp, chosen.value, [LINE])
+            header = lines.header
+            blocks = (
+                [lines.of_doc(doc, {LINE: doc.user_data[LINE]}) for doc in block] for block in docs
+            )
 
         def write_to(write: Callable[[str], object], flush: Callable[[], object]) -> None:
+            write(header)
             for block in blocks:
-                write("".join(separator.join(words) + "\n" for words in block))
+                write("".join(block))
                 flush()
                 bar.update(len(block))
 
@@ -92,34 +144,61 @@ def segment(
                 write_to(stream.write, lambda: None)
 
 
-def segment_blocks(
-    nlp: Language, portions: Iterator[list[str]], n_threads: int, *, tags: bool = False
-) -> Iterator[list[list[str]]]:
-    """Yield the words of each line, in blocks of lines that are ready together.
+def format_of(output: Path | None) -> OutputFormat:
+    """The format that the name of a file says; words if it says none."""
+    suffixes = [] if output is None else [each[1:].lower() for each in output.suffixes[-2:]]
+    named = [each for each in suffixes if each in OutputFormat.__members__]
+    return OutputFormat(named[-1]) if named else OutputFormat.words
 
-    tags: each with an underscore and its tag.
-    """
+
+def in_blocks(
+    find: Callable[[Language, Iterable[str], int], Iterator[T]],
+    nlp: Language,
+    portions: Iterator[list[str]],
+    n_threads: int,
+) -> Iterator[list[T]]:
+    """Yield what a function finds in each line, in blocks of lines that are ready together."""
     if n_threads == 1:
         for portion in portions:
-            yield list(found_in(nlp, portion, 1, tags=tags))
+            yield list(find(nlp, portion, 1))
         return
     # Threads are worth while for many portions at a time only.
-    words = found_in(nlp, chain.from_iterable(portions), n_threads, tags=tags)
-    while block := list(islice(words, PORTION_LINES)):
+    found = find(nlp, chain.from_iterable(portions), n_threads)
+    while block := list(islice(found, PORTION_LINES)):
         yield block
 
 
-def found_in(
-    nlp: Language, lines: Iterable[str], n_threads: int, *, tags: bool
-) -> Iterator[list[str]]:
-    """Yield the words of each line as they are to be written."""
+def word_lines(
+    nlp: Language, lines: Iterable[str], n_threads: int, *, separator: str, tags: bool
+) -> Iterator[str]:
+    """Yield lines of the words of each line."""
     from spacy_structreg.pipeline.evaluation import found_pairs, found_words
 
     if not tags:
-        yield from found_words(nlp, lines, n_threads=n_threads)
+        words: Iterable[list[str]] = found_words(nlp, lines, n_threads=n_threads)
     else:
-        for pairs in found_pairs(nlp, lines, n_threads=n_threads):
-            yield [f"{word}_{tag}" for word, tag in pairs]
+        pairs = found_pairs(nlp, lines, n_threads=n_threads)
+        words = ([f"{word}_{tag}" for word, tag in of_line] for of_line in pairs)
+    for each in words:
+        yield separator.join(each) + "\n"
+
+
+def shown(blocks: Iterable[list[Doc]], bar: Any) -> Iterator[Doc]:
+    """Yield the Docs of blocks, and move the bar."""
+    for block in blocks:
+        yield from block
+        bar.update(len(block))
+
+
+def numbered_docs(
+    nlp: Language, lines: Iterable[str], n_threads: int, numbers: Iterator[int]
+) -> Iterator[Doc]:
+    """Yield the Docs of lines, whose `user_data` has their numbers."""
+    from spacy_structreg.pipeline.evaluation import texts_annotated
+
+    for doc in texts_annotated(nlp, lines, n_threads, alone=False):
+        doc.user_data[LINE] = next(numbers)
+        yield doc
 
 
 def read_portions(files: Iterable[str], encoding: str) -> Iterator[list[str]]:

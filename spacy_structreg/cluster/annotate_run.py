@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from fsspec.core import url_to_fs
 
@@ -32,6 +32,7 @@ from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ship_pipeline
 from spacy_structreg.cluster.records import Unit, plan_units
 from spacy_structreg.models.progress import progress_bar
+from spacy_structreg.pipeline.doc_lines import TextFormat
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -43,7 +44,11 @@ MANIFEST_FORMAT = 1
 FOLDERS = ("", MARKS, QUARANTINES)
 
 # Docs are in memory until their shard is written.
-UNIT_BYTES: dict[ShardFormat, int] = {"parquet": 32 << 20, "spacy": 4 << 20}
+UNIT_BYTES: dict[ShardFormat, int] = {
+    "parquet": 32 << 20,
+    "spacy": 4 << 20,
+    **dict.fromkeys(get_args(TextFormat), 32 << 20),
+}
 # A share of bad records is looked at from so many records on, and at the end.
 ENOUGH_RECORDS = 10_000
 # Units that wait for each worker, and for a cluster that has none yet.
@@ -96,11 +101,12 @@ def annotate(
         taken. It is shipped, unless it lies on the machines of all workers with the same files.
     inputs, text_column, keep: as of `records.plan_units` and `records.read_records`.
     output: path or URL of a folder, the same from all machines. For every unit of work it has
-        ``part-….parquet`` (or ``.spacy``); ``_bad/….jsonl`` if there were bad records; and, when
-        the unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
+        ``part-….parquet``, or one of another format; ``_bad/….jsonl`` if there were bad records;
+        and, when the unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
         ``_manifest.json``, which says what is annotated, and by which pipeline.
     format: Parquet with the columns of `annotated_tables.Annotator.annotate_batch`, after file,
-        record, text and those that are kept; or Docs, with these in ``doc.user_data``.
+        record, text and those that are kept; Docs, with these in ``doc.user_data``; or lines, as of
+        `doc_lines.DocLines`. Only Parquet has probabilities.
     engine, scheduler, n_workers: as of `engines.connect`. n_threads: of each worker.
     keep_text: whether texts are written.
     max_bad: most bad records of the whole run: a number, or a share (a float from 0 to 1), which is
@@ -169,7 +175,8 @@ def annotate(
                 if shipped := ship_pipeline(client, copy):
                     log(f"Shipped the pipeline: {shipped:,} bytes to each worker")
                 reports = finished_units(client, job, waiting)
-                add_with_progress(tally, reports, len(units), len(done))
+                with telling(folder, len(units), log):
+                    add_with_progress(tally, reports, len(units), len(done))
         tally.check()
         check_run(folder, job.run)
     return AnnotateSummary(
@@ -190,8 +197,8 @@ def check_settings(
     """Raise ValueError for settings that make no sense."""
     if format not in UNIT_BYTES:
         raise ValueError(f"there is no format {format!r}; choose one of {', '.join(UNIT_BYTES)}")
-    if format == "spacy" and not keep_text:
-        raise ValueError("Docs have their texts; keep the text, or choose the format parquet")
+    if format != "parquet" and not keep_text:
+        raise ValueError(f"{format} has the texts; keep them, or choose the format parquet")
     if n_threads < 1:
         raise ValueError(f"n_threads is {n_threads!r}; give a whole number from 1")
     if max_bad < 0 or (isinstance(max_bad, float) and max_bad > 1):
@@ -343,6 +350,19 @@ class Tally:
                 f"{self._folder.path(QUARANTINES)}, and allow more for the run to go on, or mend "
                 "the inputs and choose another output folder"
             )
+
+
+@contextmanager
+def telling(folder: OutputFolder, n_units: int, log: Callable[[str], object]) -> Iterator[None]:
+    """Say what is kept when a block is interrupted, and how to go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        log(
+            f"\nInterrupted: {len(folder.sizes(MARKS))} of {n_units} units are done, and kept in "
+            f"{folder.address}; the same command goes on"
+        )
+        raise
 
 
 def add_with_progress(

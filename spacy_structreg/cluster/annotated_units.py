@@ -13,6 +13,8 @@ from typing import IO, Any, Literal, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_tables import Annotator, docs_of
@@ -20,6 +22,7 @@ from spacy_structreg.cluster.output_folder import HashedStream, OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
 from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
 from spacy_structreg.corpora.files import NO_ROOM
+from spacy_structreg.pipeline.doc_lines import DocLines, TextFormat
 
 __all__ = [
     "MANIFEST",
@@ -34,7 +37,7 @@ __all__ = [
     "try_unit",
 ]
 
-ShardFormat = Literal["parquet", "spacy"]
+ShardFormat = Literal["parquet", "spacy", TextFormat]
 """Formats of the files that are written."""
 
 MANIFEST = "_manifest.json"
@@ -165,10 +168,13 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
             with output.replaced(job.shard(unit.number)) as stream:
                 shard = HashedStream(stream)
                 counted = Counted(annotated(job, unit, annotator, bad))
+                empty = empty_table(job, annotator)
                 if job.format == "parquet":
-                    write_parquet(shard, counted, empty_table(job, annotator))
-                else:
+                    write_parquet(shard, counted, empty)
+                elif job.format == "spacy":
                     write_docs(shard, counted)
+                else:
+                    write_lines(shard, counted, empty.schema, job.format, bad)
                 check_run(output, job.run)
                 # Before the shard: what is counted as done has lost no record.
                 bad.save(output, job.quarantine(unit.number))
@@ -234,6 +240,11 @@ class Counted:
             self.characters += pc.sum(pc.utf8_length(table["text"])).as_py() or 0
             yield table
 
+    def leave_out(self, text: str) -> None:
+        """Count a record no more."""
+        self.records -= 1
+        self.characters -= len(text)
+
 
 # Shards ------------------------------------------------------------------------------------------
 
@@ -277,18 +288,38 @@ def empty_table(job: Job, annotator: Annotator) -> pa.Table:
 
 def write_docs(stream: HashedStream, tables: Iterable[pa.Table]) -> None:
     """Write tables as Docs; where they come from, and kept columns, are in their `user_data`."""
-    from spacy.tokens import DocBin
-    from spacy.vocab import Vocab
-
-    # Of its own: that of a pipeline would grow with every unit.
-    vocab = Vocab()
     docs = DocBin(store_user_data=True)
     for table in tables:
-        given = table.select(names_of_records(table.schema)).to_pylist()
-        for doc, record in zip(docs_of(table, vocab), given, strict=True):
+        for doc, record in docs_with_records(table):
             doc.user_data.update(record)
             docs.add(doc)
     stream.write(docs.to_bytes())
+
+
+def write_lines(
+    stream: HashedStream, tables: Counted, schema: pa.Schema, format: TextFormat, bad: Quarantine
+) -> None:
+    """Write tables as lines, with where records come from, and kept columns.
+
+    schema: of the tables. What the format cannot hold goes to the quarantine.
+    """
+    written = {name.replace("sentence_starts", "sentences") for name in schema.names}
+    lines = DocLines(format, names_of_records(schema), written)
+    stream.write(lines.header.encode())
+    for table in tables:
+        for doc, record in docs_with_records(table):
+            try:
+                stream.write(lines.of_doc(doc, record).encode())
+            except ValueError as error:
+                bad.add(BadRecord(record["file"], record["record"], str(error), doc.text[:1000]))
+                tables.leave_out(doc.text)
+
+
+def docs_with_records(table: pa.Table) -> Iterator[tuple[Doc, dict[str, Any]]]:
+    """Yield the Docs of a table, each with what it has besides."""
+    # Of its own: that of a pipeline would grow with every unit.
+    docs = docs_of(table, Vocab())
+    return zip(docs, table.select(names_of_records(table.schema)).to_pylist(), strict=True)
 
 
 def names_of_records(schema: pa.Schema) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -61,21 +63,37 @@ def connect(
     from dask.system import CPU_COUNT
     from distributed import LocalCluster
 
-    with (
-        tempfile.TemporaryDirectory(prefix="structreg-workers-") as folder,
-        LocalCluster(
-            n_workers=n_workers or max(1, CPU_COUNT // n_threads),
-            threads_per_worker=1,
-            host=LOOPBACK,
-            # Any free port: that of another cluster may be the usual one.
-            dashboard_address=f"{LOOPBACK}:0",
-            local_directory=folder,
-            # A machine that is busy is warned of, again and again.
-            silence_logs=logging.ERROR,
-        ) as cluster,
-        client_of(cluster.scheduler_address) as client,
-    ):
-        yield client
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="structreg-workers-"))
+        with interrupts_ignored():
+            cluster = LocalCluster(
+                n_workers=n_workers or max(1, CPU_COUNT // n_threads),
+                threads_per_worker=1,
+                host=LOOPBACK,
+                # Any free port: that of another cluster may be the usual one.
+                dashboard_address=f"{LOOPBACK}:0",
+                local_directory=folder,
+                # A machine that is busy is warned of, again and again.
+                silence_logs=logging.ERROR,
+            )
+        stack.enter_context(cluster)
+        yield stack.enter_context(client_of(cluster.scheduler_address))
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C, as processes that are started in the block go on to do: it ends whoever waits.
+
+    A terminal tells all processes of a command, and workers would say at length where they were.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from spacy_structreg.about import __version__
 from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import fill_of
 from spacy_structreg.pipeline.analyses import AnalysesMixin
+from spacy_structreg.pipeline.doc_lines import conllu_of, json_of
 from spacy_structreg.pipeline.explained_pipeline import (
     explain_text,
     explaining_part,
@@ -24,7 +25,7 @@ from spacy_structreg.pipeline.task import TOKENIZER, parts_of, stem_of
 from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
-from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
+from spacy_structreg.serve.documents import pictures_of
 from spacy_structreg.serve.errors import FaultError, as_request_faults
 from spacy_structreg.tasks.segmentation.user_words import Mode
 

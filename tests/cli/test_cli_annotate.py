@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -51,6 +54,40 @@ def test_a_run_on_processes_of_this_machine(
     assert [row["word_starts"] for row in rows] == [[token.idx for token in doc] for doc in docs]
     again = invoke("annotate", pipeline, texts, tmp_path / "out", "--no-text")
     assert "in 1 unit, 1 of them before, in" in again.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="terminals interrupt groups of processes so")
+def test_an_interrupted_run_says_what_was_kept(
+    pipeline: str, texts: Path, tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    """As by Ctrl-C, which all processes of the terminal are told of."""
+    texts.write_text(texts.read_text("utf-8") * 4000, "utf-8")
+    command = [sys.executable, "-m", "spacy", "structreg", "annotate", pipeline, texts.name, "out"]
+    with subprocess.Popen(
+        [*command, "--workers", "1", "--unit-size", "4"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        while not list(tmp_path.glob("out/_units/*.json")):
+            assert running.poll() is None
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGINT)
+        printed, said = running.communicate()
+    assert running.returncode != 0
+    assert printed == ""
+    told = "^Interrupted: ([0-9]+) of ([0-9]+) units are done, and kept in (.*); the same command "
+    found = re.search(told + "goes on$", said, re.MULTILINE)
+    assert found is not None, said
+    assert "Traceback" not in said
+    assert found[3] == str(tmp_path / "out")
+    done = len(list(tmp_path.glob("out/_units/*.json")))
+    assert 0 < int(found[1]) <= done < int(found[2])
+    again = invoke("annotate", pipeline, texts, tmp_path / "out", "-n", 1, "--unit-size", 4)
+    assert f"in {found[2]} units, {done} of them before, in" in again.stdout
 
 
 def test_the_options_reach_the_run(

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import json
 import os
 import select
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from itertools import count, repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
+import small_pipeline
 import spacy
 from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
 from warm_python import executable
 
 from spacy_structreg.cli.pipelines import load_pipeline
-from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, segment_blocks
+from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, in_blocks, word_lines
 from spacy_structreg.corpora import files
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.pipeline.evaluation import found_words
 
 Invoke = Callable[..., Result]
@@ -116,6 +123,63 @@ def test_output_file(tmp_path: Path, pipeline: str, invoke: Invoke) -> None:
     assert source.read_bytes() == before
 
 
+# ---- formats ----
+
+
+@pytest.fixture(scope="module")
+def tagging(made_once: Callable[..., Path]) -> str:
+    """The folder of a pipeline with parts of all kinds."""
+    return str(made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder)))
+
+
+TEXT = "我看书。小王写大字！\n\n他看北京。\n"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_formats_hold_what_the_pipeline_finds(
+    threads: int, tagging: str, tmp_path: Path, invoke: Invoke
+) -> None:
+    docs = [spacy.load(tagging)(line) for line in TEXT.split("\n")[:-1]]
+
+    def run(name: str, *options: object) -> Path:
+        options = ("-o", tmp_path / name, "-t", threads, *options)
+        result = invoke("segment", tagging, *options, stdin=TEXT.encode())
+        assert (result.exit_code, result.output) == (0, "")
+        return tmp_path / name
+
+    records = [json.loads(line) for line in run("a.jsonl").read_text("utf-8").splitlines()]
+    assert [(each["line"], each["text"]) for each in records] == [
+        (number, doc.text) for number, doc in enumerate(docs, 1)
+    ]
+    assert [each["words"] for each in records] == [[token.text for token in doc] for doc in docs]
+    assert [len(each["entities"]) for each in records] == [len(doc.ents) for doc in docs]
+    with gzip.open(run("a.csv.gz"), "rt", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["line"], row["word"], row["tag"], row["dep"]) for row in rows] == [
+        (str(number), token.text, token.tag_, token.dep_)
+        for number, doc in enumerate(docs, 1)
+        for token in doc
+    ]
+    found = list(read_conllu(run("out", "-f", "conllu")))
+    assert [each.text for each in found] == [sent.text for doc in docs for sent in doc.sents]
+    assert [each.comment("line") for each in found] == ["1", None, "3"]
+    stored = list(DocBin().from_disk(run("a.spacy")).get_docs(Vocab()))
+    assert [doc.to_json() for doc in stored] == [doc.to_json() for doc in docs]
+    assert [doc.user_data["line"] for doc in stored] == [1, 2, 3]
+    assert run("a.txt").read_text("utf-8").count("\n") == len(docs)
+
+
+def test_formats_on_standard_output(tagging: str, invoke: Invoke, fails: Fails) -> None:
+    result = invoke("segment", tagging, "-f", "jsonl", stdin=TEXT.encode())
+    assert [json.loads(line)["line"] for line in result.stdout.splitlines()] == [1, 2, 3]
+    for options, message in (
+        (["-f", "spacy"], "Docs are no text; name a file for them with --output"),
+        (["-f", "csv", "--tags"], "--tags and --separator are for words, and not for csv"),
+    ):
+        assert fails("segment", tagging, *options, stdin=b"") == message
+    assert "NUL" in fails("segment", tagging, "-f", "conllu", stdin="我\0看\n".encode())
+
+
 # ---- portions ----
 
 
@@ -196,9 +260,10 @@ def test_no_more_is_read_than_is_needed(pipeline: str, n_threads: int) -> None:
             yield ["老师和学生一起去公园！"] * 1000
 
     nlp = load_pipeline(pipeline)
-    blocks = segment_blocks(nlp, portions(), n_threads)
+    find = partial(word_lines, separator=" ", tags=False)
+    blocks = in_blocks(find, nlp, portions(), n_threads)
     for _ in range(3):
-        assert next(blocks)[0] == ["老师", "和", "学生", "一起", "去", "公园", "！"]
+        assert next(blocks)[0] == "老师 和 学生 一起 去 公园 ！\n"
     blocks.close()
     # Each thread has two portions of 100,000 characters waiting.
     assert taken <= (3 if n_threads == 1 else 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import os
@@ -32,6 +33,7 @@ from spacy_structreg.cluster.pipeline_copies import (
 )
 from spacy_structreg.cluster.records import plan_units
 from spacy_structreg.corpora.folders import locked
+from spacy_structreg.corpora.formats.conllu import read_conllu
 
 pytestmark = pytest.mark.slow
 
@@ -121,6 +123,56 @@ def test_docs_know_where_they_come_from(run: Run, jsonl: Path, tmp_path: Path) -
         assert doc.user_data["file"] == str(jsonl)
         line = jsonl.read_bytes()[doc.user_data["record"] :].split(b"\n")[0]
         assert json.loads(line)["text"] == doc.text
+
+
+def test_lines_say_the_same_as_docs(
+    run: Run, expected: list[Any], jsonl: Path, tmp_path: Path
+) -> None:
+    found: dict[str, list[Path]] = {}
+    for format in ("jsonl", "csv", "conllu"):
+        run(format=format, output=tmp_path / format, keep=["id:int64"])
+        found[format] = sorted((tmp_path / format).glob(f"part-*.{format}"))
+        assert found[format]
+    lines = [line for path in found["jsonl"] for line in path.read_text("utf-8").split("\n")[:-1]]
+    records = [json.loads(line) for line in lines]
+    assert [each["id"] for each in records] == list(range(len(expected)))
+    assert [
+        (
+            each["text"],
+            each["words"],
+            [token["tag"] for token in each["tokens"]],
+            [token["head"] for token in each["tokens"]],
+            [token["dep"] for token in each["tokens"]],
+        )
+        for each in records
+    ] == expected
+    rows = []
+    for path in found["csv"]:
+        with path.open(encoding="utf-8", newline="") as stream:
+            rows += list(csv.DictReader(stream))
+    assert [(int(row["id"]), row["word"], row["tag"], int(row["head"])) for row in rows] == [
+        (number, word, tag, head)
+        for number, (_, words, tags, heads, _) in enumerate(expected)
+        for word, tag, head in zip(words, tags, heads, strict=True)
+        if not word.isspace()
+    ]
+    sentences = [each for path in found["conllu"] for each in read_conllu(path)]
+    assert [word for each in sentences for word in each.forms] == [row["word"] for row in rows]
+    ids = [each.comment("id") for each in sentences if "# newdoc" in each.comments]
+    assert ids == [str(number) for number in range(len(expected))]
+
+
+def test_what_a_format_cannot_hold_is_a_bad_record(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "我看书"}\n{"text": "我\\u0000看"}\n', "utf-8")
+    summary = run([tmp_path / "a.jsonl"], format="conllu")
+    assert (summary.records, summary.characters, summary.bad_records) == (1, 3, 1)
+    bad = json.loads((tmp_path / "out/_bad/00000.jsonl").read_text("utf-8"))
+    assert bad["content"] == "我\0看"
+    assert "cannot be written as CoNLL-U" in bad["reason"]
+    with pytest.raises(ValueError, match="'words' is kept, and the format jsonl has that name"):
+        run([tmp_path / "a.jsonl"], format="jsonl", keep=["words"], output=tmp_path / "other")
+    with pytest.raises(ValueError, match="csv has the texts; keep them, or choose the format parq"):
+        run(format="csv", keep_text=False)
 
 
 def test_files_without_records_have_a_shard_with_the_columns(run: Run, tmp_path: Path) -> None:

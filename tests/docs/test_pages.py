@@ -61,6 +61,9 @@ NOT_RUN = {
     "figures.md": {"needs the Chinese pipeline": 1},
 }
 
+# Packages that a page is skipped without.
+PACKAGES = {"dataframes.md": ("pandas", "polars")}
+
 # The start page is run where nothing is installed, by test_start_page.py.
 PAGES_TO_RUN = [path for path in PAGES if path.name != "start.md"]
 
@@ -228,6 +231,8 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
 @pytest.mark.parametrize("path", PAGES_TO_RUN, ids=lambda path: path.name)
 def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
+    for package in PACKAGES.get(path.name, ()):
+        pytest.importorskip(package, reason=f"{package} comes with the extra test")
     names = run_page(path)
     if path.name in CHECKS:
         CHECKS[path.name](names)

@@ -27,7 +27,8 @@ from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import FILLS, css, fill_of
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
-from spacy_structreg.serve.documents import json_of, pictures_of
+from spacy_structreg.pipeline.doc_lines import json_of
+from spacy_structreg.serve.documents import pictures_of
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 pytestmark = pytest.mark.slow

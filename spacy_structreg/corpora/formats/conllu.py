@@ -4,7 +4,8 @@ A sentence is a block of lines, ended by a blank line; a word is a line of ten c
 tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, with `_` for nothing. The words are the
 syntactic words (ID 1, 2, …). Lines of multi-word tokens (ID 1-2) give text its form, and are kept
 beside the words; empty nodes (ID 1.1) are dropped, as UD's tools do. Comments (`# …`) stand before
-the words and are optional.
+the words and are optional. Entities stand in MISC as BIO labels, `NE=B-PER`, which spaCy's
+`convert` reads as well.
 
 Source: universaldependencies.org/format.html.
 """
@@ -24,7 +25,8 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 from spacy_structreg.corpora.formats.segmented import check_raw_lines
-from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.labeling import OUTSIDE, labels_of, spans_of
+from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.corpora.spacing import SPACED_HAN
 from spacy_structreg.corpora.trees import bracket_of
 
@@ -52,6 +54,7 @@ EMPTY_ID = re.compile(rf"(0|{NUMBER})\.({NUMBER})")
 HEAD = re.compile(f"0|{NUMBER}")
 ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
 UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+ENTITY = re.compile(r"(?:^|\|)NE=([BIESLU]-[^|]+)")
 COMMENT_VALUE = re.compile(r"#[ \t]*([^ \t=]+)[ \t]*=[ \t]*(.*)", re.DOTALL)
 
 
@@ -471,6 +474,7 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
         keep = says_where_no_space(sentences) or not any(map(is_spaced_out, sentences))
     if keep:
         check_spaces(path, sentences)
+    has_entities = any(ENTITY.search(word.misc) for each in sentences for word in each.words)
     for sentence in sentences:
         heads = tree_heads(sentence)
         has_heads = any(head is not None for head in sentence.heads)
@@ -483,9 +487,16 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
             () if heads is None else tree_relations(sentence),
             pos,
             tuple(treebank_spaces(sentence)) if keep else (),
+            entities=entities_of(sentence) if has_entities else None,
             bad_tree=has_heads and heads is None,
             bad_pos=bad_pos,
         )
+
+
+def entities_of(sentence: TreebankSentence) -> list[LabeledSpan]:
+    """The entities that MISC names, in words."""
+    found = [ENTITY.search(word.misc) for word in sentence.words]
+    return spans_of([OUTSIDE if each is None else each[1] for each in found], "bioes")
 
 
 def known(column: str) -> str:
@@ -550,17 +561,22 @@ def tree_relations(sentence: TreebankSentence) -> tuple[str, ...]:
 
 
 def treebank_sentences(sentence: Sentence) -> Iterator[TreebankSentence]:
-    """The sentences of CoNLL-U for a sentence, of which a paragraph of several has several."""
+    """The sentences of CoNLL-U for a sentence, of which a paragraph of several has several.
+
+    Each has its text as a comment, and entities in MISC. Raises ValueError for labels of entities
+    with a vertical line.
+    """
     n = len(sentence.words)
     if sentence.spaces:
         # Where there are spaces at all, one follows the sentence.
         sentence = replace(sentence, spaces=(*sentence.spaces[:-1], True))
     firsts = [index for index, starts in enumerate(sentence.starts or [True]) if starts]
+    entities = labels_of(sentence.entities or (), n)
     for first, end in pairwise([*firsts, n]):
         part = sentence.part(first, end)
         nothing = (None,) * (end - first)
         columns = (part.tags, part.pos, part.heads, part.labels, part.spaces)
-        yield TreebankSentence(
+        found = TreebankSentence(
             tuple(
                 Word(
                     word,
@@ -568,17 +584,28 @@ def treebank_sentences(sentence: Sentence) -> Iterator[TreebankSentence]:
                     xpos=tag or NOTHING,
                     head=None if head is None else head + 1,
                     deprel="root" if head == ROOT else label or NOTHING,
-                    misc=NOTHING if space else "SpaceAfter=No",
+                    misc=_misc(entity, space=bool(space)),
                 )
-                for word, tag, pos, head, label, space in zip(
-                    part.words, *(column or nothing for column in columns), strict=True
+                for word, entity, tag, pos, head, label, space in zip(
+                    part.words,
+                    entities[first:end],
+                    *(column or nothing for column in columns),
+                    strict=True,
                 )
             )
         )
+        yield replace(found, comments=(f"# text = {found.raw_text()}",))
+
+
+def _misc(entity: str, *, space: bool) -> str:
+    if "|" in entity:
+        raise ValueError(f"{entity!r}: labels of entities in CoNLL-U have no '|'; rename it")
+    parts = ([] if entity == OUTSIDE else [f"NE={entity}"]) + ([] if space else ["SpaceAfter=No"])
+    return "|".join(parts) or NOTHING
 
 
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write words, tags and trees; raises as `write_conllu`."""
+    """Write words, tags, trees and entities; raises as `write_conllu`, `treebank_sentences`."""
     write_conllu(path, chain.from_iterable(map(treebank_sentences, sentences)))
 
 
