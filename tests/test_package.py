@@ -179,7 +179,7 @@ def compiled_file(folder: Path, name: str) -> Path:
 
 
 def sources_of_the_package() -> set[str]:
-    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed", ".html", ".css", ".js", ".svg")
+    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed", ".html", ".css", ".js", ".svg", ".xz")
     return {
         path.relative_to(PACKAGE.parent).as_posix()
         for path in PACKAGE.rglob("*")

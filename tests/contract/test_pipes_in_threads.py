@@ -24,7 +24,6 @@ from spacy_structreg.pipeline import documents
 from spacy_structreg.pipeline.component import EstimatorPipe, model_bounds, sentence_bounds
 from spacy_structreg.pipeline.documents import AttributeReader, TagWriter
 from spacy_structreg.pipeline.tree_pipe import write_heads
-from spacy_structreg.tasks import tokens
 
 # Words that no training has, white space, and names of symbols, whose keys are no hashes.
 STRANGE = [
@@ -275,7 +274,6 @@ def test_memory_stays_flat(
     monkeypatch.setattr(component(nlp), "n_threads", 2)
     # Else so few words would not fill what is remembered of them.
     monkeypatch.setattr(documents, "_MOST_STRINGS", 500)
-    monkeypatch.setattr(tokens, "_MOST_REMEMBERED", 100_000)
     peaks = []
     for number in range(40):
         with nlp.memory_zone():

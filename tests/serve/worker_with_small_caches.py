@@ -4,9 +4,7 @@ import sys
 
 from spacy_structreg.pipeline import documents
 from spacy_structreg.serve import annotator, worker
-from spacy_structreg.tasks import tokens
 
 annotator.MOST_WORDS = 1_000
 documents._MOST_STRINGS = 500
-tokens._MOST_REMEMBERED = 100_000
 worker.main(sys.argv[1])

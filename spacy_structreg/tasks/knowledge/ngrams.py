@@ -187,13 +187,18 @@ class _Runs:
         self._file.close()
 
     def add(self, run: Run) -> None:
-        self._file.write(run.data)
+        try:
+            self._file.write(run.data)
+            self._file.flush()
+        except OSError as error:
+            # What does not fit on a disk says nothing of the file.
+            place = f"a temporary file in {tempfile.gettempdir()}"
+            raise OSError(error.errno, error.strerror, place) from error
         self._ends.append(self._ends[-1] + run.size)
 
     def all(self) -> list[Run]:
         if not self._ends[-1]:
             return []
-        self._file.flush()
         mapped = np.memmap(self._file, np.uint64, "r")
         return [mapped[begin:end].reshape(-1, 2) for begin, end in pairwise(self._ends)]
 
