@@ -1,4 +1,4 @@
-"""Additions to the site as mkdocs builds it: pages made from the code, links and colors."""
+"""Additions to the site as mkdocs builds it: pages made from the code, links, languages, colors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, Final
 import reference_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from spacy_structreg.corpora.palette import COLORS
@@ -22,6 +23,8 @@ _CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"(?<=\]\()(\.\./[^)#\s]*)(#[^)\s]*)?(?=\))")
 # With a path from the notebook's folder, in HTML.
 _NOTEBOOK_LINK: Final = re.compile(r'(?<=<a href=")(?![a-z]+:|#)([^"#]+)(?=["#])')
+_CHINESE: Final = "zh/"
+"""The folder of the pages in Chinese."""
 _LIST: Final = "<!-- lists -->"
 
 
@@ -72,6 +75,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
         def repository(match: re.Match[str]) -> str:
             target = posixpath.normpath(posixpath.join("docs", path, "..", match[1]))
+            if target.startswith("docs/"):
+                return match[0]
             return code_host(config, target) + (match[2] or "")
 
         return _LINK.sub(repository, text)
@@ -99,6 +104,26 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         return file.url_relative_to(page.file) if file else code_host(config, target)
 
     return _NOTEBOOK_LINK.sub(linked, html)
+
+
+def on_page_context(
+    context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Navigation
+) -> None:
+    """Offer the page in the other language, or else the index of that language."""
+    path = page.file.src_uri.removeprefix(_CHINESE)
+    urls = {each.file.src_uri: each.url for each in nav.pages}
+    chinese = urls.get(_CHINESE + path, urls[f"{_CHINESE}index.md"])
+    config.extra["alternate"] = [
+        {"name": "English", "lang": "en", "link": urls[path]},
+        {"name": "中文", "lang": "zh", "link": chinese},
+    ]
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Say which pages are in Chinese, for the choice of glyphs and for readers aloud."""
+    if not page.file.src_uri.startswith(_CHINESE):
+        return output
+    return output.replace('<html lang="en"', '<html lang="zh-Hans"', 1)
 
 
 def code_host(config: MkDocsConfig, path: str) -> str:

@@ -25,8 +25,9 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 CARD = ROOT / "docs" / "zh_structreg.md"
 FAST_CARD = ROOT / "docs" / "zh_structreg_fast.md"
-DOCS = sorted(ROOT.glob("docs/*.md"))
-PAGES = [README, *DOCS]
+# Those in Chinese have a folder of their own.
+DOCS = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/zh/*.md"))]
+PAGES = [README, ROOT / "README.zh.md", *DOCS]
 
 # What a block may need that no test has.
 REASONS = (
@@ -34,9 +35,13 @@ REASONS = (
     "needs the network",
     "needs a cluster",
     "needs a corpus of its own",
+    # These are run where there is one: see `conftest.py`.
     "needs the Chinese pipeline",
-    # These are run by tests/serve/test_serve_page.py.
+    # These are run by tests/serve/test_serve_page.py and test_recipes.py.
     "needs a service",
+    # What these do step by step is run by test_start_page.py and test_recipes.py.
+    "needs Docker",
+    "needs conda",
     # These are run by tests/cluster/test_other_engines.py.
     "needs Ray",
     "needs Spark",
@@ -63,6 +68,11 @@ class Block(NamedTuple):
     value: str
     follows: str
     """The language of the block right before it, if no text stands between."""
+
+
+def name_of(path: Path) -> str:
+    """The path of a page within its folder of pages: `start.md`, `zh/start.md`, `README.md`."""
+    return path.relative_to(ROOT).as_posix().removeprefix("docs/")
 
 
 def code_for_the_pipeline(path: Path) -> str:
@@ -128,6 +138,12 @@ def commands(path: Path) -> Iterator[Command]:
     for line in INLINE.findall(FENCE.sub("", text)):
         words = shlex.split(line)
         yield Command(home, words[words.index("python") :])
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile and their arguments."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    return re.findall(r"^([A-Z]+) (.*)$", text, re.MULTILINE)
 
 
 def links(path: Path) -> list[str]:

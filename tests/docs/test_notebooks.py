@@ -7,22 +7,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import spacy
 from docs.pages import ROOT
 from notebooks import run
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-
-
-@pytest.fixture(scope="module")
-def pipeline(quickstart: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Words, tags, phrases and heads, by the small models of the quickstart."""
-    nlp = spacy.load(quickstart / "training/joint/model-best")
-    parser = spacy.load(quickstart / "training/constituents/model-best")
-    nlp.add_pipe("constituency", source=parser)
-    folder = tmp_path_factory.mktemp("notebooks") / "pipeline"
-    nlp.to_disk(folder)
-    return folder
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
@@ -40,8 +28,8 @@ def test_there_are_notebooks() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebooks_run(path: Path, pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIPELINE", str(pipeline))
+def test_notebooks_run(path: Path, zh_structreg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIPELINE", str(zh_structreg))
     monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")
     cells, committed = (code_cells(each) for each in (run(path), nbformat.read(path, as_version=4)))
     for number, (cell, shown) in enumerate(zip(cells, committed, strict=True), 1):

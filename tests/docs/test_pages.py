@@ -1,7 +1,8 @@
 """README.md and the pages in docs: what their code does, what it prints, and where links lead.
 
-The blocks of a page are run in their order, in a folder that holds the quickstart after its
-workflow, and small corpora in several formats. `docs.pages` says how blocks are marked.
+The blocks of a page are run in their order, in a folder that holds the Chinese pipeline, or a small
+one in its stead, the quickstart after its workflow, and small corpora in several formats.
+`docs.pages` says how blocks are marked.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import Any
 import pytest
 import spacy
 from docs.configs import pipeline_of
+from docs.conftest import REAL
 from docs.pages import (
+    DOCS,
     INSTALL,
     PAGES,
     README,
@@ -31,6 +34,7 @@ from docs.pages import (
     blocks,
     links,
     matches,
+    name_of,
     run_python,
 )
 from docs.small_quickstart import TREEBANK, structreg
@@ -40,12 +44,12 @@ from warm_python import executable
 
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
-QUICKSTART = Path("projects", "quickstart")
 # Trees of each part of the small corpora; there are words of all.
 N_TREES = {"train": 80, "dev": 15, "test": 15}
 # What the tests do not run; a page that needs more says so here.
 NOT_RUN = {
-    "README.md": {"sets up an environment": 2, "needs the Chinese pipeline": 1},
+    "README.md": {"sets up an environment": 2, "needs a service": 1},
+    "README.zh.md": {"sets up an environment": 1, "needs a service": 1},
     "annotate.md": {"needs a cluster": 1, "needs Ray": 1, "needs Spark": 1},
     "coming_from.md": {"needs the Chinese pipeline": 6},
     "new_domain.md": {
@@ -53,7 +57,10 @@ NOT_RUN = {
         "needs a cluster": 1,
         "needs a corpus of its own": 1,
     },
+    "recipes.md": {"needs a service": 3, "needs Docker": 1, "needs conda": 1},
     "serve.md": {"needs a service": 4},
+    "zh/coming_from.md": {"needs the Chinese pipeline": 2},
+    "zh/serve.md": {"needs a service": 4},
     "en_ewt_structreg.md": {"needs a corpus of its own": 1},
     "zh_gsd_structreg.md": {"needs a corpus of its own": 1},
     "zh_structreg.md": {"needs the Chinese pipeline": 3},
@@ -64,7 +71,7 @@ NOT_RUN = {
 # Packages that a page is skipped without.
 PACKAGES = {"dataframes.md": ("pandas", "polars")}
 
-# The start page is run where nothing is installed, by test_start_page.py.
+# The start pages are run where nothing is installed, by test_start_page.py.
 PAGES_TO_RUN = [path for path in PAGES if path.name != "start.md"]
 
 # Stands for pip, and changes no environment. For the rest of the page `python` is one that knows
@@ -119,16 +126,24 @@ def _label(place: str) -> str:
 
 @pytest.fixture
 def folder(
-    quickstart: Path, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quickstart: Path,
+    pipelines: dict[str, Path],
+    corpora: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Path]:
     """The folder that a page is read in; extensions of spaCy are afterwards as they were."""
     shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
-    shutil.copytree(quickstart, tmp_path / QUICKSTART)
+    shutil.copytree(quickstart, tmp_path / "projects/quickstart")
     shutil.copytree(ROOT / "projects/scripts", tmp_path / "projects/scripts")
     (tmp_path / "treebank").symlink_to(TREEBANK)
-    # Stands for the package of this name, which spaCy looks for first.
-    (tmp_path / "zh_structreg").symlink_to(QUICKSTART / "training/joint/model-best")
+    # spaCy takes the name of a package for that of a folder where there is no such package.
+    for name, pipeline in pipelines.items():
+        (tmp_path / name).symlink_to(pipeline)
     monkeypatch.chdir(tmp_path)
+    # Files of Python that a page writes are for that page alone.
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = set(sys.modules)
     # Which comes with an extra alone.
     monkeypatch.setitem(sys.modules, "scipy", None)
     (tmp_path / "bin").mkdir()
@@ -139,6 +154,9 @@ def folder(
     Underscore.load_state(({}, {}, {}))
     yield tmp_path
     Underscore.load_state(before)
+    for name in {*sys.modules} - modules:
+        if getattr(sys.modules[name], "__file__", None) == str(tmp_path / f"{name}.py"):
+            del sys.modules[name]
 
 
 # ---- how blocks are run ----
@@ -151,6 +169,11 @@ def run_page(path: Path) -> dict[str, Any]:
     for block in blocks(path):
         at = f"{path.name}:{block.line}"
         match (block.marker, block.language):
+            case ("not run", "python") if (block.value, REAL) == (
+                "needs the Chinese pipeline",
+                True,
+            ):
+                run_python(block, names, at)
             case ("not run", _):
                 pass
             case ("file", _):
@@ -229,7 +252,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
-@pytest.mark.parametrize("path", PAGES_TO_RUN, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES_TO_RUN, ids=name_of)
 def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
     for package in PACKAGES.get(path.name, ()):
         pytest.importorskip(package, reason=f"{package} comes with the extra test")
@@ -243,7 +266,7 @@ def test_no_more_is_left_out_than_must_be() -> None:
     for path in PAGES:
         found = Counter(block.value for block in blocks(path) if block.marker == "not run")
         if found:
-            left_out[path.name] = found
+            left_out[name_of(path)] = found
     assert left_out == NOT_RUN
 
 
@@ -261,15 +284,24 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in anchors(target), link
 
 
-def test_the_readme_is_short_and_leads_to_every_page() -> None:
-    assert len(README.read_text("utf-8").splitlines()) <= 150
-    index = ROOT / "docs/index.md"
-    assert "docs/index.md" in {link.partition("#")[0] for link in links(README)}
-    linked = {link.partition("#")[0] for link in links(index)}
-    assert {path.name for path in PAGES} - {"README.md", "index.md"} <= linked
+@pytest.mark.parametrize(("readme", "folder"), [("README.md", "docs"), ("README.zh.md", "docs/zh")])
+def test_the_readme_is_short_and_leads_to_every_page(readme: str, folder: str) -> None:
+    assert len((ROOT / readme).read_text("utf-8").splitlines()) <= 170
+    assert f"{folder}/index.md" in {link.partition("#")[0] for link in links(ROOT / readme)}
+    linked = {link.partition("#")[0] for link in links(ROOT / folder / "index.md")}
+    assert {path.name for path in DOCS if path.parent == ROOT / folder} - {"index.md"} <= linked
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/settings.md"])
+def test_pages_in_both_languages_lead_to_each_other() -> None:
+    for path in sorted(ROOT.glob("docs/zh/*.md")):
+        other = ROOT / "docs" / path.name
+        assert f"../{path.name}" in links(path), path
+        assert f"zh/{path.name}" in links(other), other
+    assert "README.zh.md" in links(README)
+    assert "README.md" in links(ROOT / "README.zh.md")
+
+
+@pytest.mark.parametrize("name", ["docs/search.md", "docs/architecture.md", "docs/settings.md"])
 def test_all_models_are_named(name: str) -> None:
     points = metadata.entry_points(group="spacy_architectures")
     models = {each.name.split(".")[1] for each in points if each.name.startswith("spacy_structreg")}

@@ -294,6 +294,22 @@ def test_links_to_the_repository_and_to_the_reference(pages: Pages) -> None:
     assert link in pages[f"{HOME}settings/"]
 
 
+def test_pages_lead_to_those_of_the_other_language(pages: Pages) -> None:
+    def languages(address: str) -> dict[str, str]:
+        found = re.findall(
+            r'<link rel="alternate" href="([^"]*)" hreflang="([^"]*)"', pages[address]
+        )
+        return {language: urljoin(address, link) for link, language in found}
+
+    both = {"en": f"{HOME}serve/", "zh": f"{HOME}zh/serve/"}
+    assert languages(both["en"]) == languages(both["zh"]) == both
+    assert languages(HOME) == {"en": HOME, "zh": f"{HOME}zh/"}
+    # Of those that there are in English alone.
+    assert languages(f"{HOME}papers/") == {"en": f"{HOME}papers/", "zh": f"{HOME}zh/"}
+    assert '<html lang="zh-Hans"' in pages[both["zh"]]
+    assert '<html lang="en"' in pages[both["en"]]
+
+
 def test_the_navigation_names_each_page_once() -> None:
     text = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
     named = re.findall(r"(\S+\.(?:md|ipynb)|\S+/)$", text, re.M)
@@ -331,6 +347,10 @@ def test_a_browser_finds_chinese_words_and_asks_no_other_host(site: Path) -> Non
             page.press("input.md-search__input", "Shift")
             page.wait_for_selector(".md-search-result__link")
             found = page.inner_text(".md-search-result__list")
+            # A word of titles of pages in Chinese.
+            page.fill("input.md-search__input", "词典")
+            page.press("input.md-search__input", "Shift")
+            page.wait_for_selector('.md-search-result__link[href*="/zh/dictionary/"]')
             # The other scheme of colors.
             before = page.evaluate("getComputedStyle(document.body).backgroundColor")
             page.keyboard.press("Escape")

@@ -1,9 +1,9 @@
-"""The start page, word for word, where nothing is installed.
+"""The start page, word for word, where nothing is installed, and what the Dockerfile runs.
 
 An empty folder holds the wheels, and a new environment of Python knows neither the repository nor
 what is installed beside it. A small pipeline takes the place of the Chinese one, which takes
 minutes to train, unless STRUCTREG_DIST names a folder with the wheels that `make wheels` has made;
-then the code for it in the README and on its card is run as well.
+then the code on its card is run as well.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -22,10 +23,16 @@ from threading import Timer
 from urllib.request import Request, urlopen
 
 import pytest
-import spacy
-from docs.pages import CARD, DOCS, README, blocks, code_for_the_pipeline, matches
+from docs.pages import (
+    CARD,
+    DOCS,
+    blocks,
+    code_for_the_pipeline,
+    instructions,
+    matches,
+)
 
-(PAGE,) = (path for path in DOCS if path.name == "start.md")
+PAGE, CHINESE = (path for path in DOCS if path.name == "start.md")
 SERVE = "python -m spacy structreg serve"
 
 pytestmark = [
@@ -40,19 +47,15 @@ def wheels(request: pytest.FixtureRequest) -> list[Path]:
     if "STRUCTREG_DIST" in os.environ:
         return sorted(Path(os.environ["STRUCTREG_DIST"]).glob("*.whl"))
     made_once: Callable[..., Path] = request.getfixturevalue("made_once")
-    quickstart: Path = request.getfixturevalue("quickstart")
+    pipeline: Path = request.getfixturevalue("zh_structreg")
     dist: Path = request.getfixturevalue("dist")
-    made = made_once("stand-in", lambda folder: package_stand_in(quickstart, folder))
+    made = made_once("package", lambda folder: package_stand_in(pipeline, folder))
     return [*dist.glob("*.whl"), *made.rglob("*.whl")]
 
 
-def package_stand_in(quickstart: Path, folder: Path) -> None:
-    """A wheel of pipelines of the quickstart, under the name of the Chinese pipeline."""
-    nlp = spacy.load(quickstart / "training/joint/model-best")
-    constituents = spacy.load(quickstart / "training/constituents/model-best")
-    nlp.add_pipe("constituency", source=constituents)
-    nlp.to_disk(folder / "pipeline")
-    package = ["-m", "spacy", "package", folder / "pipeline", folder, "--build", "none"]
+def package_stand_in(pipeline: Path, folder: Path) -> None:
+    """A wheel of a small pipeline, under the name of the Chinese one."""
+    package = ["-m", "spacy", "package", pipeline, folder, "--build", "none"]
     name = ["--name", "structreg", "--version", "0.1.0"]
     build = ["-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check"]
     for command in ([*package, *name], [*build, folder / "zh_structreg-0.1.0"]):
@@ -106,8 +109,13 @@ def ask(address: str, texts: list[str] | None = None) -> str:
         return str(answer.read().decode())
 
 
-def check_service(command: str, folder: Path, environment: dict[str, str]) -> None:
-    """Start the service, ask at the address that page and service name, and end it by Ctrl-C."""
+def check_service(
+    command: str, folder: Path, environment: dict[str, str], health: str = "true"
+) -> None:
+    """Start the service, ask at the address that page and service name, and end it by Ctrl-C.
+
+    health: a command that must succeed while it runs.
+    """
     (address,) = re.findall(r"<(http://127\.0\.0\.1:\d+)>", PAGE.read_text("utf-8"))
     # A shell lets what it runs in the background ignore this signal, and the service would, too.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -125,7 +133,9 @@ def check_service(command: str, folder: Path, environment: dict[str, str]) -> No
         try:
             assert server.stdout is not None
             line = server.stdout.readline()
-            assert address in line, line + server.stdout.read()
+            shown = address.replace("127.0.0.1", "0.0.0.0") if "0.0.0.0" in command else address
+            assert shown in line, line + server.stdout.read()
+            run(health, folder, environment)
             assert "<html" in ask(address)
             text = "我们在北京学习语言。"
             (document,) = json.loads(ask(address, [text]))["documents"]
@@ -169,11 +179,20 @@ def test_the_start_page_works_word_for_word(
         else:
             printed, environment = run(block.text, folder, environment)
     assert n_services == 1
+    image = dict(instructions())
+    service, health = (
+        shlex.join(json.loads(image[name].partition("CMD ")[2] or image[name]))
+        for name in ("CMD", "HEALTHCHECK")
+    )
+    check_service(service, folder, environment, health)
     if "STRUCTREG_DIST" in os.environ:
-        for path in (README, CARD):
-            check_python(code_for_the_pipeline(path), folder, environment)
+        check_python(code_for_the_pipeline(CARD), folder, environment)
     # All of it comes from the wheels.
     where, _ = run(
         "python -c 'import spacy_structreg as s; print(s.__file__)'", folder, environment
     )
     assert Path(where.strip()).is_relative_to(folder / "env")
+
+
+def test_the_chinese_page_has_the_same_commands() -> None:
+    assert [each.text for each in blocks(CHINESE)] == [each.text for each in blocks(PAGE)]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from docs.pages import CARD, FAST_CARD, README, code_for_the_pipeline
+from docs.pages import CARD, FAST_CARD, code_for_the_pipeline
 from packages import installed_tokens
 from test_treebank import FIRST, TREEBANK, leaves, run
 from thinc.api import Config
@@ -202,8 +202,8 @@ def test_the_package_runs_the_code_of_its_pages(finished, tmp_path):
     assert all(tag and pos and dep for word, tag, pos, dep, *_ in tokens if word.strip())
 
     # What it prints is that of the whole training, which tests/docs/test_start_page.py compares.
-    code = "\n".join(map(code_for_the_pipeline, (README, CARD)))
-    assert code.count("spacy.load(") == 3
+    code = code_for_the_pipeline(CARD)
+    assert code.count("spacy.load(") == 2
     run_code(code, tmp_path)
 
 

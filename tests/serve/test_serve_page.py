@@ -15,6 +15,11 @@ from typer.main import get_command
 from spacy_structreg.cli.app import structreg_app
 
 PAGE = ROOT / "docs/serve.md"
+CHINESE = ROOT / "docs/zh/serve.md"
+
+
+def test_the_chinese_page_has_the_same_examples() -> None:
+    assert [each.text for each in blocks(CHINESE)] == [each.text for each in blocks(PAGE)]
 
 
 def test_the_table_of_limits_tells_the_defaults() -> None:

@@ -1,8 +1,9 @@
 """Label Studio's exports JSON and JSON-MIN: a list of tasks, each a text and what was annotated.
 
-[{"data": {"text": "我在临江市"}, "annotations": [{"result": [{"type": "labels", "value":
-  {"start": 2, "end": 5, "text": "临江市", "labels": ["CITY"]}}]}]}]
-[{"text": "我在临江市", "label": [{"start": 2, "end": 5, "text": "临江市", "labels": ["CITY"]}]}]
+    [{"data": {"text": "我在临江市"}, "annotations": [{"result": [{"type": "labels", "value":
+      {"start": 2, "end": 5, "text": "临江市", "labels": ["CITY"]}}]}]}]
+    [{"text": "我在临江市", "label": [{"start": 2, "end": 5, "text": "临江市",
+      "labels": ["CITY"]}]}]
 
 Earlier versions say ``completions`` for annotations. Of several annotations of a task, the one that
 is marked as ground truth counts, or the last one; those that were skipped do not. Tasks without any

@@ -1,0 +1,60 @@
+"""Small stand-ins for the Chinese pipelines, which the pages and the start page are run with."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import spacy
+from copy_data import copy_data
+from docs.pages import ROOT
+from docs.small_quickstart import TREEBANK, structreg
+from warm_python import executable
+
+QUICKSTART = ROOT / "projects/quickstart"
+# As few as the sentences of the pages need.
+EPOCHS = {
+    "segment": 6,
+    "joint": 6,
+    "pipeline/constituency": 3,
+    "pipeline/parser": 3,
+    "pipeline/entities": 4,
+}
+
+
+def train_stand_ins(folder: Path) -> None:
+    """A pipeline of all the parts of the Chinese one, with a fast tokenizer, and one of words."""
+    corpora = []
+    for part in ("train", "dev"):
+        corpus = folder / f"{part}.spacy"
+        structreg("convert", TREEBANK / part, corpus, "--format", "brackets", "--head-rules", "ctb")
+        corpora += [f"--{part}", corpus]
+    words, lists = folder / "words.txt", folder / "lists"
+    copy_data([f"jieba:dict.txt={words}"])
+    script = [executable(), QUICKSTART / "scripts/name_lists.py", words, lists]
+    subprocess.run(script, check=True, capture_output=True)
+    kinds = ("place", "institution", "person", "other")
+    text = {"lexicon": words, "script": "simplified", "typed_runs": "true"}
+    settings = {
+        "segment": text,
+        "joint": text,
+        "pipeline/entities": {kind: lists / f"{kind}s.txt" for kind in kinds},
+    }
+    sections = {
+        "segment": "nlp.tokenizer.model",
+        "joint": "nlp.tokenizer.model",
+        "pipeline/entities": "initialize.components.entities.gazetteers.lists",
+    }
+    for name, epochs in EPOCHS.items():
+        given: list[object] = ["--training.max_epochs", epochs]
+        for setting, value in settings.get(name, {}).items():
+            given += [f"--{sections[name]}.{setting}", value]
+        config, output = QUICKSTART / f"configs/{name}.cfg", folder / Path(name).name
+        structreg("fit", config, output, *corpora, *given)
+    (folder / "segment").rename(folder / "zh_structreg_fast")
+    nlp = spacy.load(folder / "joint", exclude=["tokenizer_trainer"])
+    for name in ("constituency", "parser", "entities"):
+        nlp.add_pipe(name, source=spacy.load(folder / name))
+    nlp.to_disk(folder / "assembled")
+    made = folder / "zh_structreg"
+    structreg("calibrate", folder / "assembled", folder / "dev.spacy", "--output", made)
