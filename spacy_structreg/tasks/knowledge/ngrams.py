@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
-from typing import IO, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,7 +176,7 @@ class _Runs:
     """Runs of one direction, in a temporary file."""
 
     def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
         # Where runs end, in numbers of 64 bits.
         self._ends = [0]
 
@@ -191,6 +191,8 @@ class _Runs:
             self._file.write(run.data)
             self._file.flush()
         except OSError as error:
+            # What has not been written would be tried again when the file is closed.
+            self._file.raw.close()
             # What does not fit on a disk says nothing of the file.
             place = f"a temporary file in {tempfile.gettempdir()}"
             raise OSError(error.errno, error.strerror, place) from error
