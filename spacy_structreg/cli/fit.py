@@ -72,7 +72,7 @@ def fit(
         Opt(
             "--base",
             help="Folder or package of a pipeline: add a pipe to it, for the task named in place "
-            "of CONFIG, with the settings of 'init-config --beside'",
+            "of CONFIG, as 'init-config --base … --beside': all pipes of the base stay",
         ),
     ] = None,
     everything: Annotated[

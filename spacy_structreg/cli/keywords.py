@@ -8,6 +8,7 @@ import json
 import sys
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from itertools import islice
 from pathlib import Path
@@ -38,7 +39,7 @@ class TableFormat(str, Enum):
 
 
 class KeywordMethod(str, Enum):
-    """What scores keywords."""
+    """Methods to score keywords."""
 
     tfidf = "tfidf"
     textrank = "textrank"
@@ -61,22 +62,32 @@ def keywords(
         bool, Opt("--lines", help="Each line is a text, in place of each file")
     ] = False,
     method: Annotated[
-        KeywordMethod,
+        KeywordMethod | None,
         Opt(
             "--method",
             "-m",
-            help="tfidf: frequent here and rare elsewhere; textrank: well connected with others",
+            help="tfidf: frequent here and rare elsewhere; textrank: well connected with others. "
+            "By the pipeline's structreg_keywords, if not said; else tfidf",
         ),
-    ] = KeywordMethod.tfidf,
-    n: Annotated[int, Opt("--n", "-n", min=1, help="How many keywords each text has at most")] = 10,
+    ] = None,
+    n: Annotated[
+        int | None,
+        Opt(
+            "--n",
+            "-n",
+            min=1,
+            help="How many keywords each text has at most. By the pipeline's structreg_keywords, "
+            "if not said; else 10, and with --against always",
+        ),
+    ] = None,
     no_phrases: Annotated[bool, Opt("--no-phrases", help="Single words only")] = False,
     against: Annotated[
         list[Path] | None,
         Opt(
             "--against",
             metavar="FILE",
-            help="Write words that FILEs, all together, have more of than this one, by their "
-            "log-likelihood ratio; may be given several times",
+            help="Write words that the texts, all together, have more of than those given here, "
+            "by their log-likelihood ratio; may be given several times",
         ),
     ] = None,
     n_threads: Annotated[
@@ -88,24 +99,32 @@ def keywords(
 ) -> None:
     """Find the keywords of texts, or the words that they have more of than other texts.
 
-    Phrases are found where the pipeline finds constituents or heads. Files are read line by line:
-    memory grows with the number of different words.
+    Settings are those of the pipeline's first structreg_keywords, if it has one, but for what
+    options say. Phrases are found where the pipeline finds constituents or heads. Files are read
+    line by line: memory grows with the number of different words.
 
-    Raises ValueError for faulty input, and for texts to compare without words; OSError for files
-    that cannot be read or written. The output file is written in one step. Shows a progress bar on
-    standard error, if that is a terminal and the output does not go to one.
+    Raises ValueError for faulty input, for options that ``--against`` has no use for, and for texts
+    to compare without words; OSError for files that cannot be read or written. The output file is
+    written in one step. Shows a progress bar on standard error, if that is a terminal and the
+    output does not go to one.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.keywords import KeywordSettings, StructregKeywords
 
+    if against and (lines or method or no_phrases):
+        raise ValueError(
+            "--lines, --method and --no-phrases are for keywords, and not for --against, which "
+            "compares the words of all texts; leave them out"
+        )
     encoding = line_encoding(encoding)
     check_file(output, pipeline, *files, *(against or ()))
     nlp = load_pipeline(pipeline)
-    for name, pipe in list(nlp.pipeline):
-        if isinstance(pipe, StructregKeywords):
-            nlp.disable_pipe(name)
+    pipes = {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregKeywords)}
+    settings = next((pipe.settings for pipe in pipes.values()), KeywordSettings())
+    for name in pipes:
+        nlp.disable_pipe(name)
     on_terminal = output is None and sys.stdout.isatty()
     with progress_bar(desc="keywords", unit=" lines", disable=on_terminal or None) as bar:
 
@@ -116,10 +135,13 @@ def keywords(
 
         if against:
             header = ["word", "log_likelihood", "n", "n_against"]
-            records = _compared(nlp, map(read, files), map(read, against), n, n_threads)
+            records = _compared(nlp, map(read, files), map(read, against), n or 10, n_threads)
         else:
             header = ["file", *(["line"] if lines else []), "text", "score"]
-            settings = KeywordSettings(method=method.value, n_keywords=n, phrases=not no_phrases)
+            typed: dict[str, Any] = {} if method is None else {"method": method.value}
+            typed |= {} if n is None else {"n_keywords": n}
+            typed |= {"phrases": False} if no_phrases else {}
+            settings = replace(settings, **typed)
             records = _found(
                 nlp, ((path, read(path)) for path in files), settings, n_threads, lines
             )

@@ -84,9 +84,9 @@ def segment(
 
     Raises ValueError for faulty input or settings, with file and line, for a pipeline that does not
     tag, and for what CoNLL-U cannot hold; OSError for files that cannot be read or written. Memory
-    is bounded by the longest line, which has `corpora.files.LONGEST_LINE` bytes at most, but for
-    Docs. The output file is written in one step. Shows a progress bar on standard error, if that is
-    a terminal and the output does not go to one.
+    is bounded by the longest line, which has `corpora.files.LONGEST_LINE` bytes at most;
+    ``--format spacy`` keeps all Docs in memory. The output file is written in one step. Shows a
+    progress bar on standard error, if that is a terminal and the output does not go to one.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text

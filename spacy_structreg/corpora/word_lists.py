@@ -15,6 +15,7 @@ from spacy_structreg.corpora.tag_maps import LIST_FLAGS
 
 __all__ = [
     "LONGEST_ENTRY",
+    "LONGEST_ENTRY_LINE",
     "ListedWord",
     "WordListFormat",
     "check_word_alone",
@@ -29,8 +30,9 @@ WordListFormat: TypeAlias = Literal["cedict", "hanlp", "jieba", "words"]
 LONGEST_ENTRY: Final = 255
 """Most characters of a word, and of a tag."""
 
-# Of a dictionary of jieba: a word, a frequency and a tag.
-_LONGEST_LINE: Final = 2 * LONGEST_ENTRY + 20
+LONGEST_ENTRY_LINE: Final = 2 * LONGEST_ENTRY + 20
+"""Most characters of a line of a dictionary of jieba: a word, a frequency and a tag."""
+
 # So many lines show the format of a file.
 _FIRST_LINES: Final = 20
 _CEDICT: Final = re.compile(r"(\S+) (\S+) \[[^\]]*\] /.*/\s*")
@@ -131,7 +133,7 @@ def _format_of(lines: list[str]) -> WordListFormat:
         return "cedict"
     if lines and all(map(_CEDICT.fullmatch, lines)):
         return "cedict"
-    if any(len(line) <= _LONGEST_LINE and _HANLP.fullmatch(line) for line in lines):
+    if any(len(line) <= LONGEST_ENTRY_LINE and _HANLP.fullmatch(line) for line in lines):
         return "hanlp"
     return "jieba" if lines and _looks_like_jieba(lines) else "words"
 
@@ -142,7 +144,7 @@ def _looks_like_jieba(lines: Sequence[str]) -> bool:
     That is if one has a word, a frequency and a tag, or most have one of the two behind a word of
     Han characters, as in ``云计算 5`` and ``台中 ns``.
     """
-    lines = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
+    lines = [line if len(line) <= LONGEST_ENTRY_LINE else "" for line in lines]
     if any(map(has_frequency_and_tag, lines)):
         return True
     return 2 * sum(_WITH_ONE.fullmatch(line) is not None for line in lines) > len(lines)
@@ -150,12 +152,13 @@ def _looks_like_jieba(lines: Sequence[str]) -> bool:
 
 def has_frequency_and_tag(line: str) -> bool:
     """True for a word of Han characters with a frequency and a tag behind it: ``创新办 3 i``."""
-    return " " in line and len(line) <= _LONGEST_LINE and _WITH_BOTH.fullmatch(line) is not None
+    may_be = " " in line and len(line) <= LONGEST_ENTRY_LINE
+    return may_be and _WITH_BOTH.fullmatch(line) is not None
 
 
 def check_word_alone(word: str) -> None:
     """Raise ValueError for a word with a frequency or a tag behind a space, as ``台中 ns``."""
-    if " " in word and len(word) <= _LONGEST_LINE and _WITH_EITHER.fullmatch(word):
+    if " " in word and len(word) <= LONGEST_ENTRY_LINE and _WITH_EITHER.fullmatch(word):
         raise ValueError(
             f"the word {word!r} looks like an entry of a dictionary, with a frequency or a tag "
             "behind a space; put a tab before the tag, and leave a frequency out. If it is a word "
@@ -176,7 +179,7 @@ def _cedict(line: str) -> Iterator[ListedWord]:
 
 
 def _jieba(line: str) -> Iterator[ListedWord]:
-    ways = (_JIEBA, *_JIEBA_USER) if len(line) <= _LONGEST_LINE else (_JIEBA,)
+    ways = (_JIEBA, *_JIEBA_USER) if len(line) <= LONGEST_ENTRY_LINE else (_JIEBA,)
     found = next(filter(None, (each.fullmatch(line) for each in ways)), None)
     if found is None:
         raise ValueError(

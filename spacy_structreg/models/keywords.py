@@ -205,7 +205,7 @@ def _within(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 def log_likelihood(
     counts: Any, total: float, other_counts: Any, other_total: float
 ) -> NDArray[np.float64]:
-    """How surely words are not as frequent in one corpus as in another (Dunning 1993).
+    """The log-likelihood ratios of words that differ in frequency in two corpora (Dunning 1993).
 
     It is G², twice the logarithm of the ratio of likelihoods of the two by two table of the word
     and the others in both corpora; 10.83 is significant at 0.001 for a single word. Words that the

@@ -72,7 +72,7 @@ class KeywordSettings(Settings):
 
 
 class Candidate(NamedTuple):
-    """What may be a keyword: its first token, the first after it, its words and its text."""
+    """A possible keyword: its first token, the first after it, its words and its text."""
 
     start: int
     end: int
@@ -135,7 +135,7 @@ def count_doc(doc: Doc, counts: KeywordCounts, settings: KeywordSettings) -> lis
 
 
 def _singles(doc: Doc, settings: KeywordSettings) -> Iterator[bool]:
-    """Whether each token may be a keyword by itself."""
+    """Yield, of each token, True if it may be a keyword by itself."""
     wanted = frozenset(settings.pos) if doc.has_annotation("POS") else None
     for token in doc:
         yield (

@@ -96,7 +96,7 @@ def noun_phrases(doc: Doc, spans_key: str = SPANS_KEY) -> list[Bounds]:
 
 
 def _is_noun(token: Token) -> bool:
-    if token.tag_ in OTHER_TAGS:
+    if token.tag_ in OTHER_TAGS or token.tag_ in PARTICLES:
         return False
     return token.pos_ in NOUN_POS or (not token.pos_ and token.tag_.startswith(NOUN_TAGS))
 
@@ -211,7 +211,7 @@ def _of_heads(doc: Doc) -> list[Bounds]:
             if child.right_edge.i != start - 1 or breaks[first] < breaks[start]:
                 break
             start = first
-        while doc[start].tag_ in PARTICLES or doc[start].pos_ in PARTICLE_POS:
+        while start < noun.i and (doc[start].tag_ in PARTICLES or doc[start].pos_ in PARTICLE_POS):
             start += 1
         found.append((start, noun.i + 1))
         limit = start

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from spacy_structreg import CharacterSegmenter
 from spacy_structreg.cli.app import structreg_app
-from spacy_structreg.cli.keywords import TableFormat, keywords
+from spacy_structreg.cli.keywords import KeywordMethod, TableFormat, keywords
 from spacy_structreg.models.keywords import compare_counts, tf_idf
 
 TEXT = "我们在图书馆看书。\n\n学生在图书馆。\n"
@@ -94,6 +94,35 @@ def test_files_against_others(folder: Path) -> None:
     )
     assert rows[0] == ["word", "log_likelihood", "n", "n_against"]
     assert len(rows) == len(found) + 1
+
+
+def test_options_of_keywords_are_not_for_comparisons(folder: Path) -> None:
+    for options in (["--lines"], ["--method", "tfidf"], ["--no-phrases"]):
+        arguments = ["keywords", str(folder / "nlp"), str(folder / "a.txt"), *options]
+        done = CliRunner().invoke(structreg_app, [*arguments, "--against", str(folder / "b.txt")])
+        assert isinstance(done.exception, ValueError) or "--against" in done.output
+        assert done.exit_code
+    with pytest.raises(ValueError, match="not for --against"):
+        keywords(str(folder / "nlp"), [folder / "a.txt"], lines=True, against=[folder / "b.txt"])
+
+
+def test_settings_are_those_of_the_pipeline(folder: Path, tmp_path: Path) -> None:
+    nlp = spacy.load(folder / "nlp")
+    nlp.remove_pipe("structreg_keywords")
+    config = {"extension_prefix": "one_", "method": "textrank", "n_keywords": 1, "min_length": 3}
+    nlp.add_pipe("structreg_keywords", config=config)
+    nlp.to_disk(tmp_path / "nlp")
+
+    def texts(**options: Any) -> dict[str, float]:
+        output = tmp_path / "found.jsonl"
+        keywords(str(tmp_path / "nlp"), [folder / "a.txt"], output=output, **options)
+        record = json.loads(output.read_text("utf-8"))
+        return {each["text"]: each["score"] for each in record["keywords"]}
+
+    assert texts() == {"图书馆": 1.0}
+    assert texts(n=5) == {"图书馆": 1.0}
+    scores = tf_idf(Counter(["图书馆", "图书馆"]))
+    assert texts(method=KeywordMethod.tfidf) == pytest.approx(scores, abs=1e-6)
 
 
 def test_texts_without_words(folder: Path, tmp_path: Path) -> None:

@@ -294,6 +294,49 @@ def test_faulty_lines_are_named_and_nothing_is_listed(line: bytes, fault: str) -
     assert not ours.dt.FREQ
 
 
+@looped(
+    ("line", "fault"),
+    [
+        ("词\n3 n", r":2: the line '词\\n3 n' has a line break"),
+        ("词" + " " * 100_000 + "!", r":2: the line .* has 100,002 characters; 530 are the most"),
+        ("词 1234567890123456789 n", r":2: the frequency .* more than 18 digits"),
+        ("创新办 3 i 3 i", r":2: the word .* looks like an entry"),
+    ],
+)
+def test_lines_that_are_no_entries(line: str, fault: str) -> None:
+    with pytest.raises(CorpusError, match=fault):
+        ours.load_userdict(["长颈鹿 5 n", line])
+    assert not ours.dt.FREQ
+    assert not ours.user_word_tag_tab
+
+
+def test_lines_are_parted_from_the_right() -> None:
+    for line, entry in (
+        ("Edu  Trust认证  2000   n", ("Edu  Trust认证", "2000", "n")),
+        ("云计算 5", ("云计算", "5", None)),
+        ("a 3 4", ("a 3", "4", None)),
+        ("a n 4", ("a n", "4", None)),
+        ("3 n", ("3", None, "n")),
+        ("n", ("n", None, None)),
+        ("\ufeff", None),
+        ("词" + " " * 500 + "3", ("词", "3", None)),
+    ):
+        if entry is None:
+            ours.load_userdict([line])
+            assert not ours.dt.FREQ
+        else:
+            assert ours._user_entry(line) == entry
+
+
+@looped(("word", "freq"), [("词" * 300, None), ("词" * 300, 0), ("", None), ("长颈鹿", "much")])
+def test_what_cannot_be_listed_leaves_no_trace(word: str, freq: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        ours.add_word(word, freq, "n")
+    assert not ours.dt.FREQ
+    assert not ours.user_word_tag_tab
+    assert not ours.dt.words()
+
+
 def test_paths_and_byte_order_marks(tmp_path: Path) -> None:
     path = tmp_path / "userdict.txt"
     path.write_text("\ufeff云计算  5   n\r\n\r\n 李小福 nr\n", encoding="utf-8")

@@ -198,6 +198,20 @@ def test_docs_without_trees(nlp: Any) -> None:
         chunks(Doc(nlp.vocab, ["我", "看"]))
 
 
+def test_a_mark_that_is_taken_for_a_noun_is_none(nlp: Any) -> None:
+    doc = Doc(
+        nlp.vocab,
+        ["他", "。"],
+        tags=["PN", "PU"],
+        pos=["PRON", "NOUN"],
+        heads=[1, 1],
+        deps=["nsubj", "ROOT"],
+    )
+    assert chunks(doc) == ["他"]
+    doc.spans["constituents"] = [Span(doc, 1, 2, label="NP")]
+    assert chunks(doc) == []
+
+
 def test_constituents_that_cross_are_refused(nlp: Any) -> None:
     doc = Doc(nlp.vocab, ["我", "看", "书"], tags=["PN", "VV", "NN"])
     doc.spans["constituents"] = [doc.char_span(0, 3, label="IP"), doc.char_span(2, 5, label="NP")]

@@ -16,13 +16,15 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError, shown
 from spacy_structreg.corpora.tag_maps import LIST_FLAGS, listed_tag
+from spacy_structreg.corpora.word_lists import LONGEST_ENTRY_LINE
 from spacy_structreg.tasks.segmentation.user_words import MOST_BONUS, UserWords
 
 if TYPE_CHECKING:
@@ -61,8 +63,7 @@ PIPELINE_VARIABLE: Final = "STRUCTREG_PIPELINE"
 _PACKAGES: Final = ("zh_structreg", "zh_structreg_fast")
 # Parts of these that have no counterpart in jieba.
 _NOT_NEEDED: Final = ("constituency", "parser")
-# jieba's own: frequency and tag may be left out, and words may have spaces.
-_USER_LINE: Final = re.compile("(.+?)(?: +([0-9]+))?(?: +([a-z]+))?")
+_MOST_DIGITS: Final = 18
 _GAP: Final = re.compile("\r\n|.", re.DOTALL)
 
 _logger: Final = logging.getLogger(__name__)
@@ -190,28 +191,32 @@ class Tokenizer:
                 if self.dictionary is not None:
                     words.load(self.dictionary, format="jieba", mode="prefer")
                 self._words = words
-                self._list(self.FREQ)
+                self._list(self.FREQ, self.user_word_tag_tab)
                 # Raises an error if the model has no lexicon.
                 tokenizer.model.analyze("", words)
                 self._nlp = nlp
             return self._words
 
-    def _list(self, words: Iterable[str]) -> None:
-        """List words by their frequencies and flags."""
+    def _list(self, freqs: Mapping[str, int], flags: Mapping[str, str]) -> None:
+        """List words by their frequencies and flags. Raises ValueError, and lists none then."""
         tags = self.model_tokenizer().known_tags
         forced: list[tuple[str, str | None]] = []
         never: list[str] = []
-        for word in words:
-            if self.FREQ[word] > 0:
-                flag = self.user_word_tag_tab.get(word)
+        removed: list[str] = []
+        for word, freq in freqs.items():
+            if freq > 0:
+                flag = flags.get(word)
                 known = tags and (flag in tags or flag in LIST_FLAGS)
                 forced.append((word, listed_tag(flag, tags) if flag and known else None))
             elif len(word) > 1:
                 never.append(word)
             elif word in self._words:
-                self._words.remove(word)
+                removed.append(word)
+        UserWords().update(never)
         self._words.update(forced)
         self._words.update(never, bonus=-MOST_BONUS)
+        for word in removed:
+            self._words.remove(word)
 
     def add_word(self, word: Text, freq: int | None = None, tag: str | None = None) -> None:
         """List a word, which is forced then, or is never a word if the frequency is 0.
@@ -224,13 +229,15 @@ class Tokenizer:
     def _add(self, entries: Iterable[tuple[str, int | str | None, str | None]]) -> None:
         self.words()
         with self.lock:
-            added = {}
+            freqs: dict[str, int] = {}
+            flags: dict[str, str] = {}
             for word, freq, tag in entries:
-                added[word] = self.suggest_freq(word) if freq is None else int(freq)
+                freqs[word] = self.suggest_freq(word) if freq is None else int(freq)
                 if tag:
-                    self.user_word_tag_tab[word] = tag
-            self.FREQ.update(added)
-            self._list(added)
+                    flags[word] = tag
+            self._list(freqs, ChainMap(flags, self.user_word_tag_tab))
+            self.FREQ.update(freqs)
+            self.user_word_tag_tab.update(flags)
 
     def del_word(self, word: Text) -> None:
         """Say of a word that it is none."""
@@ -239,7 +246,8 @@ class Tokenizer:
     def load_userdict(self, f: Any) -> None:
         """List the words of a dictionary of jieba: its path, or an open file of bytes or text.
 
-        Raises CorpusError, which is a ValueError, for faulty lines; nothing is listed then.
+        Frequency and tag may be left out, and words may have spaces. Raises CorpusError, which is a
+        ValueError, for faulty lines; nothing is listed then.
         """
         if isinstance(f, (str, Path)):
             with open(f, "rb") as stream:
@@ -251,10 +259,8 @@ class Tokenizer:
         for number, line in enumerate(f, 1):
             try:
                 entry = line.decode("utf-8") if isinstance(line, bytes) else line
-                if entry := entry.strip().lstrip("\ufeff"):
-                    found = _USER_LINE.fullmatch(entry)
-                    assert found is not None
-                    word, freq, tag = found.groups()
+                if entry := entry.strip().lstrip("\ufeff").lstrip():
+                    word, freq, tag = _user_entry(entry)
                     checked.add(word)
                     entries.append((word, freq, tag))
             except ValueError as error:
@@ -355,6 +361,29 @@ class Tokenizer:
         for word, inside in self._with_inner_words(text):
             yield from sorted(inside, key=lambda span: (span[1] - span[0], span))
             yield word
+
+
+def _user_entry(line: str) -> tuple[str, str | None, str | None]:
+    """The word, frequency and tag of a line, which has no white space at its ends."""
+    if len(line) > LONGEST_ENTRY_LINE:
+        raise ValueError(
+            f"the line {shown(line)} has {len(line):,} characters; {LONGEST_ENTRY_LINE} are the "
+            "most; correct it"
+        )
+    if "\n" in line:
+        raise ValueError(f"the line {shown(line)} has a line break in it; give each line by itself")
+    freq = tag = None
+    word, _, last = line.rpartition(" ")
+    if word and re.fullmatch("[a-z]+", last):
+        line, tag = word.rstrip(" "), last
+    word, _, last = line.rpartition(" ")
+    if word and re.fullmatch("[0-9]+", last):
+        if len(last) > _MOST_DIGITS:
+            raise ValueError(
+                f"the frequency {shown(last)} has more than {_MOST_DIGITS} digits; correct it"
+            )
+        line, freq = word.rstrip(" "), last
+    return line, freq, tag
 
 
 dt: Final = Tokenizer()

@@ -152,9 +152,9 @@ class TextRank(KeywordExtractor):
 
 
 default_tfidf: Final = TFIDF()
-"""What `extract_tags` is of."""
+"""The extractor that `extract_tags` is of."""
 default_textrank: Final = TextRank()
-"""What `textrank` is of."""
+"""The extractor that `textrank` is of."""
 
 extract_tags: Final = default_tfidf.extract_tags
 """`TFIDF.extract_tags` of `default_tfidf`."""
