@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from configparser import ConfigParser
 from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -192,7 +193,7 @@ def test_sdist_holds_sources_only(built: Built) -> None:
     expected = sources_of_the_package()
     assert "spacy_structreg/py.typed" in expected
     assert expected <= built.sdist
-    assert {"LICENSE", "pyproject.toml", "setup.cfg", "setup.py"} <= built.sdist
+    assert {"LICENSE", "NOTICE", "pyproject.toml", "setup.cfg", "setup.py"} <= built.sdist
     assert {"tests/test_package.py", "docs/index.md", "treebank/check.py"} <= built.sdist
     assert [name for name in built.sdist if name.endswith((".c", ".cpp", ".so", ".pyc"))] == []
 
@@ -223,6 +224,10 @@ def test_metadata_says_where_things_are_and_what_is_supported(built: Built) -> N
     assert (ROOT / links["Changelog"].rpartition("/")[2]).is_file()
     assert facts["Version"] == spacy_structreg.__version__
     assert facts["License-Expression"] == "MIT"
+    assert facts.get_all("License-File") == ["LICENSE", "NOTICE"]
+    (folder,) = built.unpacked.glob("*.dist-info")
+    for name in ("LICENSE", "NOTICE"):
+        assert (folder / "licenses" / name).read_bytes() == (ROOT / name).read_bytes()
     assert facts["Description"].startswith("# spacy_structreg")
     targets = re.findall(r"\]\(([^)\s]+)\)", facts["Description"])
     assert f"{links['Source']}/blob/main/docs/start.md" in targets
@@ -237,6 +242,20 @@ def test_metadata_says_where_things_are_and_what_is_supported(built: Built) -> N
     page = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
     for extra in facts.get_all("Provides-Extra"):
         assert f"| `{extra}` |" in page, f"docs/compatibility.md does not list the extra {extra}"
+
+
+def test_notice_names_whose_words_are_in_the_package() -> None:
+    """The dictionary of jieba went into `word_rarity.txt.xz`; its license asks for its notice."""
+    notice = (ROOT / "NOTICE").read_text("utf-8")
+    assert (ROOT / "spacy_structreg" / "models" / "word_rarity.txt.xz").is_file()
+    assert "spacy_structreg/models/word_rarity.txt.xz\n" in notice
+    assert "Copyright (c) 2013 Sun Junyi\n" in notice
+    # That of the MIT License is one and the same.
+    permission = (ROOT / "LICENSE").read_text("utf-8").partition("developers\n")[2].split()
+    assert " ".join(permission) in " ".join(notice.split())
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg", "utf-8")
+    assert config["metadata"]["license_files"].split() == ["LICENSE", "NOTICE"]
 
 
 # ---- workflows ----

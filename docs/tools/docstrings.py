@@ -31,7 +31,7 @@ class Described(NamedTuple):
 
     @property
     def descriptions(self) -> dict[str, str]:
-        """What is said of each parameter."""
+        """The description of each parameter."""
         found = (part for part in self.parts if not isinstance(part, str))
         return {name: text for names, text in found for name in names}
 

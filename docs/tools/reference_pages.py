@@ -409,7 +409,7 @@ def _config_value(value: Any) -> str:
 
 
 def _texts(of: Any, names: list[str]) -> dict[str, str]:
-    """What is said of parameters, by a class or else the first of its bases that says it."""
+    """Descriptions of parameters, by a class or else the first of its bases that has one."""
     found: dict[str, str] = {}
     for each in of.__mro__ if isinstance(of, type) else (of,):
         for name, text in describe(each.__doc__ or "", names).descriptions.items():

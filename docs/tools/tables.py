@@ -30,7 +30,7 @@ CALLS: Final = {
     "tagged_lists": "`nlp.tokenizer.tagged_words(texts)`",
     "lists": "`nlp.tokenizer.words(texts)`",
 }
-"""What users of our packages write, by the kind of work."""
+"""Calls of users of our packages, by the kind of work."""
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -47,7 +47,7 @@ def speed(rates: Sequence[float]) -> str:
 
 
 def packages() -> str:
-    """What each of our packages gives by each call: F, and the speed of the same call."""
+    """A row for each call of each of our packages: F, and the speed of the same call."""
     rows = [
         [
             f"[`{system.name}`]({system.name}.md)",

@@ -204,7 +204,7 @@ def init_config(
 
 
 def how_to_train(config: Path, train: Path | None, dev: Path | None) -> str:
-    """What to type next, in words: the faster command first."""
+    """The commands to type next, in words: the faster one first."""
     corpora = {"train": train or Path("train.spacy"), "dev": dev or Path("dev.spacy")}
     options = "".join(f" --{part} {quote(str(path))}" for part, path in corpora.items())
     overrides = "".join(

@@ -20,6 +20,7 @@ from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.folders import lock_stream
 
 __all__ = [
+    "LONGEST_FILE",
     "LONGEST_LINE",
     "NO_ROOM",
     "check_line_end",
@@ -29,6 +30,7 @@ __all__ = [
     "named_errors",
     "read_blocks",
     "read_lines",
+    "read_text",
     "replace_bytes",
     "replace_text",
 ]
@@ -39,6 +41,9 @@ LONGEST_LINE = 1 << 24
 So what has no line ends at all, such as /dev/zero or three gigabytes compressed to a few megabytes,
 is an error before it fills the memory.
 """
+
+LONGEST_FILE = 1 << 28
+"""Most bytes of a file that is read as a whole, decompressed: 256 MiB."""
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -109,6 +114,25 @@ def read_blocks(path: StrPath, *, encoding: str = "utf-8") -> Iterator[str]:
             number += whole.count(b"\n") + 1
             if not data:
                 return
+
+
+def read_text(path: StrPath, *, encoding: str = "utf-8") -> str:
+    """The whole text of a file that is one value, such as JSON, line ends included.
+
+    Raises CorpusError for more than `LONGEST_FILE` bytes; otherwise, but for long lines and NUL
+    characters, as `read_lines`.
+    """
+    encoding = line_encoding(encoding)
+    with open_bytes(path) as stream:
+        try:
+            data = stream.read(LONGEST_FILE + 1)
+        except DAMAGED as error:
+            raise CorpusError(path, 1, damaged(error)) from error
+    if len(data) > LONGEST_FILE:
+        raise CorpusError(
+            path, 1, f"the file is longer than {LONGEST_FILE} bytes; part it into several files"
+        )
+    return decode_block(data, path, 1, encoding)
 
 
 def decode_block(data: bytes, name: StrPath, number: int, encoding: str) -> str:

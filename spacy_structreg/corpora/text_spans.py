@@ -13,7 +13,14 @@ import srsly  # type: ignore[import-untyped]
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, shown
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import open_bytes, read_lines
+from spacy_structreg.corpora.files import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    damaged,
+    line_encoding,
+    open_bytes,
+    read_lines,
+)
 from spacy_structreg.corpora.sentence import Sentence
 
 __all__ = [
@@ -131,7 +138,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return srsly.json_loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"no JSON ({error})") from error
+        raise ValueError(f"this is no JSON ({error})") from error
 
 
 def read_objects(path: Path, options: CorpusOptions) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -145,19 +152,25 @@ def read_objects(path: Path, options: CorpusOptions) -> Iterator[tuple[int, dict
         try:
             found = parse_json(line)
         except ValueError as error:
-            raise CorpusError(path, number, f"{shown(line)} is {error}; mend the line") from error
+            raise CorpusError(path, number, f"{shown(line)}: {error}; mend the line") from error
         if not isinstance(found, dict):
             raise CorpusError(path, number, f"{shown(line)} is no object; write an object a line")
         yield number, found
 
 
-def first_object(path: Path) -> Mapping[str, Any]:
-    """The object of the first line of a file of JSON lines; an empty one if there is none."""
+def first_object(path: Path, encoding: str = "utf-8") -> Mapping[str, Any]:
+    """The object of the first line of a file of JSON lines; an empty one if there is none.
+
+    encoding: as of `read_lines`. Raises CorpusError for damaged or truncated compressed data.
+    """
     try:
         with open_bytes(path) as stream:
-            lines = stream.read(BEGINNING).decode("utf-8-sig", "replace").split("\n")
-        found = parse_json(next(line for line in lines if line.strip()))
-    except (OSError, EOFError, StopIteration, ValueError):
+            data = stream.read(BEGINNING)
+        lines = data.decode(line_encoding(encoding), "replace").removeprefix(BYTE_ORDER_MARK)
+        found = parse_json(next(line for line in lines.split("\n") if line.strip()))
+    except DAMAGED as error:
+        raise CorpusError(path, 1, damaged(error)) from error
+    except (OSError, StopIteration, ValueError):
         # The reader of the format that is taken then says what is wrong.
         return {}
     return found if isinstance(found, dict) else {}

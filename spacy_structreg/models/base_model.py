@@ -1,4 +1,4 @@
-"""The base of all models: training, scoring and corrections, as the commands and pipes use them."""
+"""The interface of all models: training, scoring, corrections, for the commands and the pipes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How `fit` trains, but for corpora; see there."""
+    """The arguments of `fit` but for the corpora; see there."""
 
     n_threads: int = 1
     progress: bool = False

@@ -297,7 +297,7 @@ class DependencyParserSettings(TreeParserSettings):
 
     @property
     def merges(self) -> bool:
-        """Whether states are merged, by the default of the system if nothing is set."""
+        """True if states are merged, by the default of the system if nothing is set."""
         return SYSTEMS[self.system].merge if self.merge is None else self.merge
 
     def parsed(self) -> tuple[StateTemplate, ...]:

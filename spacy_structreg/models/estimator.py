@@ -1,4 +1,4 @@
-"""The base of all estimators: training by epochs, averages of models, weights in files."""
+"""The base of models of one spec: training by epochs, averages of models, weights in files."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
     @classmethod
     @abstractmethod
     def items_and_labels(cls, sentence: GoldT) -> Split:
-        """What features see of a gold sentence, and its labels, in BIO if there is a scheme."""
+        """The items of a gold sentence, and its labels, in BIO if there is a scheme."""
 
     @classmethod
     def new_features(cls, settings: Any) -> KnownFeatures:

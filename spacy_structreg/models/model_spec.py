@@ -1,4 +1,4 @@
-"""What a model learns: its gold sentences, labels and features."""
+"""The gold sentences, labels and features of a model."""
 
 from __future__ import annotations
 

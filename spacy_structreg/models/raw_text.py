@@ -586,7 +586,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan] = (),
     ) -> tuple[list[list[int]], list[Constraints] | None]:
-        """What decoders take of texts: ends of sentences, and constraints, None for none.
+        """Inputs of decoders: ends of the sentences of texts, and constraints, None for none.
 
         spans: of the text, if there is but one.
         """

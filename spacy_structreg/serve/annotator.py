@@ -110,7 +110,7 @@ class Annotator:
         return self.nlp.get_pipe_meta(name).factory
 
     def _takes(self, mode: Mode) -> bool:
-        """Whether the tokenizer takes user words of a mode; it says so when it uses one."""
+        """True if the tokenizer takes user words of a mode; it says so when it uses one."""
         bonus = 1.0 if mode == "bonus" else None
         try:
             with self._with_options(AnnotateOptions(user_words=(("书", None, mode, bonus),))):

@@ -6,13 +6,16 @@ write (their documentation, and the test data of label-studio-converter and docc
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
 import pytest
 from looped import looped
 
+from spacy_structreg.corpora import files
 from spacy_structreg.corpora.any_format import find_format, read_sentences, write_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions
@@ -189,8 +192,8 @@ def test_faults_of_brat(annotations: str, fault: str, tmp_path: Path) -> None:
     [
         ("a.json", "{}", "the file is no list of tasks"),
         ("a.json", "[1]", "the file is no list of tasks"),
-        ("a.json", "[", "the file is no JSON"),
-        ("a.json", "[" * 100_000, "the file is no JSON"),
+        ("a.json", "[", r"a.json:1: this is no JSON \(.*\); export JSON or JSON-MIN"),
+        ("a.json", "[" * 100_000, "this is no JSON"),
         ("a.json", json.dumps([task(TEXT, [])]), "no task in the file is annotated"),
         ("a.json", json.dumps([task(TEXT, [annotation([(0, 99, "X")])])]), "task 87: the span"),
         (
@@ -219,6 +222,7 @@ def test_faults_of_brat(annotations: str, fault: str, tmp_path: Path) -> None:
         ("a.jsonl", lines({"text": TEXT, "annotations": [{"label": 3}]}), "numbers of a database"),
         ("a.jsonl", lines({"text": 3, "label": []}), "no string under 'text' or 'data'"),
         ("a.jsonl", lines({"text": TEXT, "label": []}) + "3\n", "2: .* is no object"),
+        ("a.jsonl", lines({"text": TEXT, "label": []}) + "{\n", "2: '{': this is no JSON"),
         ("a.jsonl", lines({"text": TEXT, "spans": 3}), "'spans' is no list"),
         ("a.jsonl", lines({"text": TEXT, "spans": [], "answer": "reject"}), "no text in the file"),
     ],
@@ -227,6 +231,113 @@ def test_faults(name: str, text: str, fault: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text, "utf-8")
     with pytest.raises(CorpusError, match=fault):
+        read(path)
+
+
+def value(**said: Any) -> dict[str, Any]:
+    return {"start": 3, "end": 6, "text": TEXT[3:6], **said}
+
+
+def typed(kind: str, **said: Any) -> dict[str, Any]:
+    return {"id": "r3", "from_name": kind, "to_name": "text", "type": kind, "value": value(**said)}
+
+
+def test_what_else_is_said_of_spans_is_left_out(tmp_path: Path) -> None:
+    """Choices, ratings and texts of a region have its place, in a result of their own."""
+    others = [
+        typed("choices", choices=["sure"]),
+        typed("rating", rating=4),
+        typed("textarea", text=["a note"]),
+        {"type": "choices", "value": {"choices": ["news"]}},
+        {"type": ["choices"], "value": value()},
+        {"type": "relation", "from_id": "r3", "to_id": "r9", "direction": "right"},
+    ]
+    results = [*others, *(result(*span) for span in SPANS), typed("choices", choices=["sure"])]
+    path = tmp_path / "a.json"
+    tasks = [task(TEXT, [annotation([], result=results)]), task(OTHER, [annotation([])])]
+    path.write_text(json.dumps(tasks), "utf-8")
+    assert texts(read(path)) == EXPECTED
+    least = {
+        **json_min(TEXT, SPANS),
+        **{"sure": [value(choices=["sure"])], "rating": [value(rating=4)]},
+        **{"note": [value(text=["a note"])], "kind": "news", "kinds": {"choices": ["a", "b"]}},
+    }
+    path.write_text(json.dumps([least, json_min(OTHER, [])]), "utf-8")
+    assert texts(read(path)) == EXPECTED
+
+
+@looped(
+    ("found", "fault"),
+    [
+        (typed("labels", labels=[]), "task 87: the span '临江市' at 3-6 has no label; give it one"),
+        (typed("labels"), "task 87: the span '临江市' at 3-6 has no label"),
+        (typed("labels", labels="CITY"), "no labeled span of characters"),
+        (typed("hypertextlabels", start="/p[1]", hypertextlabels=["X"]), "no labeled span of char"),
+        (typed("paragraphlabels", start="0", paragraphlabels=["X"]), "no labeled span of char"),
+    ],
+)
+def test_results_that_should_be_labeled_spans(
+    found: dict[str, Any], fault: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([task(TEXT, [annotation([], result=[found])])]), "utf-8")
+    with pytest.raises(CorpusError, match=fault):
+        read(path)
+    if "labels" in found["value"]:
+        path.write_text(json.dumps([{**json_min(TEXT, []), "label": [found["value"]]}]), "utf-8")
+        with pytest.raises(CorpusError, match=fault):
+            read(path)
+
+
+# Of JSON lines, the first object tells the format before the reader begins.
+COMPRESSED = ["a.json", "label.jsonl", "prodigy.jsonl"]
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_damaged_files(name: str, suffix: str, tmp_path: Path) -> None:
+    compress = gzip.compress if suffix == ".gz" else lzma.compress
+    data = compress(EXPORTS[name].encode())
+    path = tmp_path / f"{name}{suffix}"
+    path.write_bytes(data)
+    assert texts(read(path)) == EXPECTED
+    flipped = bytes([*data[:30], data[30] ^ 0xFF, *data[31:]])
+    for broken in (data[:-20], data[: len(data) // 2], b"no archive", flipped):
+        path.write_bytes(broken)
+        with pytest.raises(CorpusError, match="1: the compressed data is damaged or truncated"):
+            read(path)
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_encodings(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    text = json.dumps(json.loads(EXPORTS[name]), ensure_ascii=False) if name == "a.json" else ""
+    # The second byte of the first character is a backslash.
+    text = (text or EXPORTS[name]).replace("小李", "乗李")
+    data = text.encode("gb18030")
+    assert b"\\" in data
+    path.write_bytes(data)
+    first, second = read(path, encoding="gb18030")
+    assert first.words[0] == "乗"
+    assert texts([second]) == EXPECTED[1:]
+    with pytest.raises(CorpusError, match=r"1: byte 0x.. at byte offset .* is not utf-8; name"):
+        read(path)
+    with pytest.raises(ValueError, match="'utf-16' is not an encoding"):
+        read(path, encoding="utf-16")
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read(path) == [first, second]
+
+
+def test_files_of_json_are_not_read_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = EXPORTS["a.json"].encode()
+    monkeypatch.setattr(files, "LONGEST_FILE", len(data))
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(data))
+    assert texts(read(path)) == EXPECTED
+    path.write_bytes(gzip.compress(data + b"\n"))
+    with pytest.raises(CorpusError, match=f"longer than {len(data)} bytes; part it into several"):
         read(path)
 
 

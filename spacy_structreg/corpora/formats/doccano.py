@@ -85,7 +85,7 @@ def is_named(path: Path, options: CorpusOptions) -> bool:
     """True for JSON lines whose first object has a list of spans."""
     if not is_json(path):
         return False
-    found = first_object(path)
+    found = first_object(path, options.encoding)
     return any(isinstance(found.get(key), list) for key in (*KEYS, "annotations"))
 
 

@@ -7,7 +7,8 @@
 
 Earlier versions say ``completions`` for annotations. Of several annotations of a task, the one that
 is marked as ground truth counts, or the last one; those that were skipped do not. Tasks without any
-are left out. What is written are tasks with ``predictions``, to be imported as pre-annotations of
+are left out, and so is what else is said of a text or of its spans: choices, ratings, texts and
+relations. What is written are tasks with ``predictions``, to be imported as pre-annotations of
 ``<Labels name="label" toName="text">`` and ``<Text name="text" value="$text"/>``.
 """
 
@@ -22,7 +23,7 @@ import srsly  # type: ignore[import-untyped]
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import open_bytes, replace_text
+from spacy_structreg.corpora.files import read_text, replace_text
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.text_spans import (
     TextSpan,
@@ -36,6 +37,9 @@ __all__ = ["FORMAT"]
 
 SUFFIX: Final = ".json"
 ANNOTATIONS: Final = ("annotations", "completions")
+# Types of results that label spans, and the keys of their labels; those of HTML and of dialogues
+# are read to be refused. Others are choices, ratings and the like, of a span or the whole text.
+TYPES: Final = frozenset({"labels", "hypertextlabels", "paragraphlabels"})
 # Of JSON-MIN, what is no text though it is a string.
 DATES: Final = ("created_at", "updated_at")
 
@@ -45,14 +49,14 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
 
     Raises CorpusError, naming the task, for what is no text with spans of characters (as HTML and
     dialogues), spans whose text is another one than the text has there, and as
-    `sentences_of_text`; for something else than a list of tasks, and if none is annotated.
+    `sentences_of_text`; for spans without a label, for something else than a list of tasks, and if
+    none is annotated. Otherwise as `read_text`.
     """
-    with open_bytes(path) as stream:
-        data = stream.read()
+    text = read_text(path, encoding=options.encoding)
     try:
-        tasks = parse_json(data.decode("utf-8-sig"))
+        tasks = parse_json(text)
     except ValueError as error:
-        raise CorpusError(path, 1, f"the file is {error}; export JSON or JSON-MIN") from error
+        raise CorpusError(path, 1, f"{error}; export JSON or JSON-MIN") from error
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise CorpusError(path, 1, "the file is no list of tasks; export JSON or JSON-MIN")
     empty = True
@@ -84,7 +88,8 @@ def regions_of(task: Mapping[str, Any]) -> list[Any] | None:
         # An untouched task of JSON-MIN has no such key; one that was submitted has its number.
         if not lists and "annotation_id" not in task:
             return None
-        return [region for each in lists for region in each if _is_region(region)]
+        values = [value for each in lists for value in each if _is_region(value)]
+        return [value for value in values if not TYPES.isdisjoint(value)]
     listed = task[key]
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ValueError(f"{key!r} is no list of objects; mend it")
@@ -94,8 +99,8 @@ def regions_of(task: Mapping[str, Any]) -> list[Any] | None:
     result = next((each for each in done if each.get("ground_truth")), done[-1]).get("result")
     if not isinstance(result, list) or not all(isinstance(each, dict) for each in result):
         raise ValueError("'result' of an annotation is no list of objects; mend it")
-    # Others are choices for the whole text, relations, and the like.
-    return [each.get("value") for each in result if _is_region(each.get("value"))]
+    labeled = [each.get("value") for each in result if str(each.get("type", "labels")) in TYPES]
+    return [value for value in labeled if _is_region(value)]
 
 
 def _is_region(value: Any) -> bool:
@@ -118,10 +123,15 @@ def text_of(data: Mapping[str, Any]) -> str:
 def spans_of(text: str, region: Mapping[str, Any]) -> list[TextSpan]:
     """The span of a region, for each of its labels."""
     begin, end, labels = region["start"], region["end"], region.get("labels")
-    if not isinstance(labels, list) or not type(begin) is type(end) is int:
+    if not type(begin) is type(end) is int or not isinstance(labels, list | None):
         raise ValueError(
             "a region is no labeled span of characters of a plain text (those of HTML and "
             "dialogues are none); annotate with Labels for a Text"
+        )
+    if not labels:
+        raise ValueError(
+            f"the span {region.get('text')!r:.40} at {begin}-{end} has no label; give it one, or "
+            "remove it"
         )
     said = region.get("text", text[begin:end] if 0 <= begin <= end else None)
     if text[max(0, begin) : max(0, end)] != said:

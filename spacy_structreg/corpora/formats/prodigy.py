@@ -27,6 +27,8 @@ from spacy_structreg.corpora.text_spans import (
 __all__ = ["FORMAT"]
 
 ACCEPTED: Final = "accept"
+# Keys that tell the format; objects have one of them at least.
+KEYS: Final = frozenset({"spans", "answer", "_input_hash"})
 
 
 def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
@@ -59,7 +61,7 @@ FORMAT: Final = Format(
     rank=7,
     read=read,
     is_named=lambda path, options: (
-        is_json(path) and not {"spans", "answer", "_input_hash"}.isdisjoint(first_object(path))
+        is_json(path) and not KEYS.isdisjoint(first_object(path, options.encoding))
     ),
 )
 """Name, recognition, reader and writer of the format."""

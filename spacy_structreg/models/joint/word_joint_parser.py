@@ -143,7 +143,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
     """Finds words, their tags and dependency trees over them."""
 
     many_roots: bool
-    """Whether it finds the ends of sentences, by trees that are complete."""
+    """True if it finds the ends of sentences, by trees that are complete."""
 
     def predict_trees(
         self, text: str, user_words: AnyWords | None = None, *, spans: Iterable[AnySpan] = ()
