@@ -132,7 +132,7 @@ def test_answers_become_docs_and_partial_annotation_again(answers, invoke, tmp_p
 @pytest.mark.parametrize("name", ["o.txt", "o.conllu"])
 def test_other_corpora_cannot_say_it(name: str, answers, fails, tmp_path: Path) -> None:
     message = fails("convert", answers, tmp_path / name)
-    assert "known in part, which only .spacy and .partial files can say" in message
+    assert "known in part, which only .spacy and .json, .jsonl, .partial files can say" in message
     assert not (tmp_path / name).exists()
 
 

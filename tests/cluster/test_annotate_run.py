@@ -355,8 +355,8 @@ def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"format": "csv"}, "no format 'csv'"),
-        ({"format": "spacy", "keep_text": False}, "Docs have their texts"),
+        ({"format": "xml"}, "no format 'xml'"),
+        ({"format": "spacy", "keep_text": False}, "spacy has the texts"),
         ({"max_bad": -1}, "max_bad is -1"),
         ({"max_bad": 1.5}, "max_bad is 1.5"),
         ({"n_threads": 0}, "n_threads is 0"),

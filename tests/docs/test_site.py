@@ -229,7 +229,7 @@ def registered_names() -> dict[str, list[str]]:
             line.split("=")[0].strip() for line in lines.split("\n") if line
         ]
         for group, lines in config["options.entry_points"].items()
-        if group != "spacy_cli"
+        if group not in ("spacy_cli", "console_scripts")
     }
 
 
