@@ -37,7 +37,7 @@ from spacy_structreg.cli.segment import segment
 from spacy_structreg.cli.serve import serve
 from spacy_structreg.cli.task_lists import WithFormats, WithStyles, WithTemplates
 from spacy_structreg.cli.uncertain import uncertain
-from spacy_structreg.cli.user_errors import NAME
+from spacy_structreg.cli.user_errors import NAME, command_typed
 from spacy_structreg.cli.word_classes import word_classes
 
 HELP = """Words, tags, trees, labels and categories by linear structured models: prepare corpora,
@@ -92,4 +92,5 @@ spacy_app.add_typer(structreg_app)
 
 def main() -> None:
     """Run the commands as a program of its own."""
+    command_typed.set(NAME)
     structreg_app(prog_name=NAME)

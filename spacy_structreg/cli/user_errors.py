@@ -10,15 +10,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, NoReturn
 
-import click
 import typer
 
-__all__ = ["NAME", "as_typed", "user_errors"]
+__all__ = ["NAME", "as_typed", "command_typed", "user_errors"]
 
 NAME: Final = "structreg"
 """The name of the program, and of the group of commands of spaCy's."""
+
+_GROUP: Final = f"python -m spacy {NAME}"
+
+# Not asked of click, of which some versions of Typer bring one of their own.
+command_typed: Final[ContextVar[str]] = ContextVar("command_typed", default=_GROUP)
+"""What the user typed before the name of a command of ours."""
 
 BREAKS = re.compile(r"\s*\n\s*")
 # Those that a terminal or a scheduler ends programs by; Python itself raises for SIGINT.
@@ -49,10 +55,7 @@ def user_errors() -> Iterator[None]:
 
 def as_typed(text: str) -> str:
     """A text that names commands of ours by `python -m spacy structreg`, with the name typed."""
-    context = click.get_current_context(silent=True)
-    if context is None or context.find_root().info_name != NAME:
-        return text
-    return text.replace(f"python -m spacy {NAME}", NAME)
+    return text.replace(_GROUP, command_typed.get())
 
 
 def fail(message: str) -> None:
