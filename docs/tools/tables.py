@@ -64,8 +64,11 @@ def packages() -> str:
     return markdown_table(head, rows)
 
 
-def speeds() -> str:
-    """A row for each of our packages: F of its pipeline, and the speed of each call."""
+def speeds(head: Sequence[str] = ("package", "F of words", "with universal tags")) -> str:
+    """A row for each of our packages: F of its pipeline, and the speed of each call.
+
+    head: of the columns before the calls.
+    """
     rows = [
         [
             f"[`{system.name}`]({system.name}.md)",
@@ -76,7 +79,7 @@ def speeds() -> str:
         for system in results(SERVED)
         if system.ours and "raw" in system.fits
     ]
-    return markdown_table(("package", "F of words", "with tags", *CALLS.values()), rows)
+    return markdown_table((*head, *CALLS.values()), rows)
 
 
 def systems() -> str:
@@ -102,8 +105,11 @@ def systems() -> str:
 
 
 TABLES: Final[Mapping[str, Callable[[], str]]] = {
-    "packages": packages, "speeds": speeds, "systems": systems,
-}  # fmt: skip
+    "packages": packages,
+    "speeds": speeds,
+    "speeds_zh": lambda: speeds(("管线", "分词 F 值", "分词加通用词性")),
+    "systems": systems,
+}
 
 
 def with_tables(page: str, folder: str = "") -> str:
@@ -119,7 +125,11 @@ def with_tables(page: str, folder: str = "") -> str:
 
 def pages() -> dict[Path, str]:
     """The pages that may have tables, and the folder of the documentation as they see it."""
-    return {TOP / "README.md": "docs/"} | dict.fromkeys((TOP / "docs").glob("*.md"), "")
+    return {
+        **dict.fromkeys(TOP.glob("README*.md"), "docs/"),
+        **dict.fromkeys((TOP / "docs").glob("*.md"), ""),
+        **dict.fromkeys((TOP / "docs/zh").glob("*.md"), "../"),
+    }
 
 
 def main() -> None:

@@ -110,8 +110,8 @@ def init_config(
             "--base",
             help="Pipes: folder or package of the pipeline whose tokenizer is taken over; for "
             "pipes that look at tags, also its pipes that tag, which then tag the words of the "
-            "development corpus, and its attribute_ruler. 'fit --base' keeps all its pipes, as "
-            "'init-config --base … --beside'",
+            "development corpus, and its attribute_ruler, if it has one. 'fit --base' keeps "
+            "all its pipes, as 'init-config --base … --beside'",
         ),
     ] = None,
     beside: Annotated[

@@ -169,10 +169,7 @@ def run_page(path: Path) -> dict[str, Any]:
     for block in blocks(path):
         at = f"{path.name}:{block.line}"
         match (block.marker, block.language):
-            case ("not run", "python") if (block.value, REAL) == (
-                "needs the Chinese pipeline",
-                True,
-            ):
+            case ("not run", "python") if REAL and block.value == "needs the Chinese pipeline":
                 run_python(block, names, at)
             case ("not run", _):
                 pass

@@ -194,8 +194,8 @@ export const STRINGS = {
     exampleParagraph: "一段话",
     clear: "清空",
 
-    userWords: "用户词典",
-    yourWord: "自定义词",
+    userWords: "自定义词",
+    yourWord: "词",
     wordPlaceholder: "输入或在文本中选取",
     tag: "词性",
     anyTag: "不限",
@@ -213,7 +213,7 @@ export const STRINGS = {
     wordBonus: (bonus) => `${bonus < 0 ? "" : "+"}${bonus} 分`,
     wordPrefer: "参考",
     removeWord: (word) => `删除“${word}”`,
-    unusedWord: "当前模型没有这个词性，或不支持这种成词方式，该词未生效",
+    unusedWord: "当前管线没有这个词性，或不支持这种成词方式，该词未生效",
 
     results: "分析结果",
     views: "视图",
@@ -230,7 +230,7 @@ export const STRINGS = {
     copyYourself: "链接已写入地址栏，请从地址栏复制。",
     nothingToDownload: "还没有可下载的内容，请先输入文本。",
     savedCorrections: (columns) =>
-      "已保存 corrections.col。用它修正模型：structreg correct PIPELINE corrections.col corrected "
+      "已保存 corrections.col。用它修正管线：structreg correct PIPELINE corrections.col corrected "
       + `--columns ${columns}`,
     savedWords: "已保存 words.txt，每行一个词及其词性，可用 nlp.tokenizer.user_words.load 加载。",
 
@@ -240,14 +240,14 @@ export const STRINGS = {
     tooLong: (n) => `文本超长 ${count(n)} 字，请删减。`,
     tryingAgain: (reason, seconds) => `${reason}，${seconds} 秒后重试……`,
     gone: "服务器没有响应",
-    loading: "模型正在加载",
+    loading: "管线正在加载",
     isBusy: "服务器繁忙",
 
     faultBusy: "服务器繁忙，请稍后再试。",
     faultTimeOver: "处理超时，请重试，或缩短文本。",
     faultTooLarge: "文本太长，这个视图无法显示，请缩短文本。",
     faultTooManyWords: (most) => `自定义词超过了服务器的上限（${count(most)} 个），请删掉一些。`,
-    faultFailed: "模型处理这段文本时出错，详情见服务器日志。",
+    faultFailed: "管线处理这段文本时出错，详情见服务器日志。",
     faultOther: (message) => `服务器拒绝了请求：${message}`,
     faultUnknown: (status) => `状态码 ${status}`,
 
@@ -307,7 +307,7 @@ export const STRINGS = {
     whyAfter: "”？",
     closeExplanation: "关闭解释",
     decisionsAbout: "解释对象",
-    cannotExplain: "这个模型没有可以解释的组件。",
+    cannotExplain: "这个管线没有可以解释的组件。",
     tooLongToExplain: (most) => `句子太长，无法解释：最多 ${count(most)} 字。`,
     noDecision: "没有只针对这一处的决策。",
     otherDecisions: (n) => `本句的其他决策（${n} 个）`,
