@@ -122,8 +122,8 @@ Words are those of the Penn Chinese Treebank. Traditional characters are read as
 
 ## Speed
 
-On one core of an AMD EPYC it reads 4.5 million characters a second to lists of words, and 0.8
-million to Docs; rjieba reads 5.1 million to lists, whose F is 78.0 by the conventions of the table
+On one core of an AMD EPYC it reads 6.8 million characters a second to lists of words, and 1.1
+million to Docs; rjieba reads 6.7 million to lists, whose F is 78.0 by the conventions of the table
 below. `python benchmarks/serving --ready-made` in spacy_structreg measures it.
 
 {figures}
