@@ -115,7 +115,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for place in PLACES
         )
         (folder / f"{part}.tsv").write_text(texts, "utf-8")
-    (folder / "text.txt").write_text("昨天，市政府召开了会议。我们在北京学习语言。\n", "utf-8")
+    (folder / "text.txt").write_text("昨天，市政府召开了会议。我们在北京学习汉语。\n", "utf-8")
     return folder
 
 

@@ -136,10 +136,10 @@ def check_service(
             assert address in line, line + server.stdout.read()
             run(health, folder, environment)
             assert "<html" in ask(address)
-            text = "我们在北京学习语言。"
+            text = "我们在北京学习汉语。"
             (document,) = json.loads(ask(address, [text]))["documents"]
             words = [text[each["start"] : each["end"]] for each in document["tokens"]]
-            assert words == ["我们", "在", "北京", "学习", "语言", "。"]
+            assert words == ["我们", "在", "北京", "学习", "汉语", "。"]
         finally:
             server.send_signal(signal.SIGINT)
             printed, _ = server.communicate()
