@@ -60,7 +60,7 @@ def text_of(node: Any) -> str:
 
 
 class Stub:
-    """What a stub says already: annotations by the names of what they are of."""
+    """Annotations of a stub, by the names of what they are of."""
 
     def __init__(self, text: str) -> None:
         self.types: dict[str, str] = {}
@@ -249,7 +249,7 @@ def is_public(name: str) -> bool:
 
 
 def is_function(node: Any) -> bool:
-    """Whether a statement defines what Python can call."""
+    """True if a statement defines what Python can call."""
     if isinstance(node, Nodes.CFuncDefNode):
         return bool(node.overridable)
     return isinstance(node, Nodes.DefNode) and is_public(node.name)

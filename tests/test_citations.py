@@ -1,4 +1,4 @@
-"""What docstrings and comments refer to, and how they begin."""
+"""References and openings of docstrings and comments."""
 
 from __future__ import annotations
 

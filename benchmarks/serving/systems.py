@@ -164,7 +164,7 @@ class Host(ABC):
         return [list(job.one(text)) for text in texts_of(sentences)]  # type: ignore[call-overload]
 
     def found(self, kind: str, texts: list[str]) -> list[Pairs] | None:
-        """What work of a kind finds in texts: words with universal tags; None if it is not scored.
+        """Words with universal tags that work of a kind finds in texts; None if it is not scored.
 
         The function is the one that is timed.
         """

@@ -1,4 +1,4 @@
-"""What a package says of its pipeline: license, sources, and the figures of a test set.
+"""Card and meta data of a package: license, sources, and the figures of a test set.
 
 `python ../scripts/package_meta.py FACTS METRICS META` in the folder of a project: write FACTS, what
 holds for the treebank (JSON), and the figures of METRICS, a report of `structreg evaluate`, to

@@ -24,7 +24,7 @@ _GROUP: Final = f"python -m spacy {NAME}"
 
 # Not asked of click, of which some versions of Typer bring one of their own.
 command_typed: Final[ContextVar[str]] = ContextVar("command_typed", default=_GROUP)
-"""What the user typed before the name of a command of ours."""
+"""The beginning of the command line as typed, up to the name of a command of ours."""
 
 BREAKS = re.compile(r"\s*\n\s*")
 # Those that a terminal or a scheduler ends programs by; Python itself raises for SIGINT.

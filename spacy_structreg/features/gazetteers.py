@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import repeat
 from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
@@ -111,12 +110,12 @@ class Gazetteers:
             checked = _all_tokens(phrases, self.characters)
         except ValueError as error:
             raise ValueError(f"the gazetteer {name!r}: {error}") from error
-        self._put(checked, repeat([number]))
+        self._put(checked, [[number]] * len(checked))
 
     def _put(self, phrases: Iterable[tuple[str, ...]], numbers: Iterable[Sequence[int]]) -> None:
         """Let lists have phrases. numbers: of the lists that each is in, rising."""
         found, longest = self._found, self._longest
-        for tokens, of_phrase in zip(phrases, numbers, strict=False):
+        for tokens, of_phrase in zip(phrases, numbers, strict=True):
             known = found.get(tokens)
             found[tokens] = list(of_phrase) if known is None else sorted({*known, *of_phrase})
             if len(tokens) > longest.get(tokens[0], 0):

@@ -118,7 +118,7 @@ def _mirrored_heads(heads: Sequence[HeadT]) -> list[HeadT]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A sentence to be parsed: the words that are none of white space, and what is known of them.
+    """A sentence to be parsed: its words without white space, and given heads and labels.
 
     words, tags: in the order in which the decoder reads them, from the last to the first if
     `backward`; all else is in the order of the sentence. places: where the words stand among all

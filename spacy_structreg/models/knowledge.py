@@ -195,7 +195,7 @@ def recounted(
     """The same atoms with statistics of other text.
 
     counts: files of counts (`tasks.knowledge.ngrams`), which are joined to those of the texts.
-    together: keep what is known of n-grams, and join both.
+    together: add the new counts to those of the model; else they replace them.
     """
 
     def counted(source: CharacterSource) -> CharacterSource:

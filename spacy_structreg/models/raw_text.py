@@ -163,8 +163,8 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         texts: raw text, any number, in bounded memory (`tasks.knowledge.ngrams`). Line
             breaks and marks such as 。 end sentences.
         counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
-        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
-            otherwise only the texts count, which takes millions of characters.
+        together: add the new counts to those of the model (`StatisticsSource.joined`); else
+            they replace them, which takes millions of characters.
         n_threads: threads count side by side; the result does not depend on it.
         Raises ValueError if the model has not been trained, or without statistics, and for files
         that are no counts of characters as the model sees them.

@@ -9,8 +9,7 @@ import numpy as np
 from spacy.attrs import POS, SENT_START, TAG
 from spacy.parts_of_speech import IDS as POS_IDS
 
-SPACE_TAG = "_SP"
-"""The tag of white space, as in spaCy's own pipelines."""
+from spacy_structreg.pipeline.documents import SPACE_TAG
 
 cdef enum:
     SLOT_BITS = 13

@@ -276,7 +276,7 @@ def test_a_damaged_model_file_is_named(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture(params=["fork", "spawn"])
 def start_method(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How processes are started."""
+    """Start methods of processes."""
     if request.param not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system cannot start processes by {request.param}")
     before = multiprocessing.get_start_method(allow_none=True)

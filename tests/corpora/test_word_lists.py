@@ -206,7 +206,7 @@ def test_an_unknown_tag_is_refused_with_its_line(line: str, tmp_path: Path) -> N
 
 
 def test_flags_and_tags_have_meanings() -> None:
-    """What is mapped exists on both sides; of PFR's own, no tag has been forgotten."""
+    """Tags that are mapped exist on both sides; of PFR's own, none has been forgotten."""
     assert {listed_tag(flag, CTB) for flag in LIST_FLAGS} <= {*CTB, None}
     assert {tag.lower() for tag in TAG_GLOSSARY["PFR"]} <= LIST_FLAGS
     assert FLAGS_OF_CTB.keys() == {*CTB}

@@ -1,4 +1,4 @@
-"""What docs/recipes.md says of servers, jobs, containers and packages: run as far as a test can."""
+"""Recipes of docs/recipes.md: servers, jobs, containers and packages, as far as a test can run."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def solved(pairs: Counter[tuple[str, str]]) -> dict[str, float]:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_text_rank_is_nearly_that_of_jieba() -> None:
-    """Which makes ten passes only."""
+    """Ten passes alone are made."""
     from jieba.analyse import textrank
 
     words = [

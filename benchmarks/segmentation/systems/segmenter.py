@@ -55,7 +55,7 @@ class ReadyMade(Segmenter):
     pfr_tags: ClassVar[Mapping[str, str]] = {}
 
     def load_tagger(self, scratch: Path) -> Predictor[str, Pairs]:
-        """What finds words with tags of its own; scratch as of `load`."""
+        """A system that finds words with tags of its own; scratch as of `load`."""
         raise TypeError(f"{self.name} finds no tags")
 
     def settings(self, effort: Effort) -> list[Setting]:

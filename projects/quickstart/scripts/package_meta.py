@@ -1,4 +1,4 @@
-"""What the packages say of themselves: license, sources, conventions, and figures.
+"""Cards and meta data of the packages: license, sources, conventions, and figures.
 
 `python scripts/package_meta.py REPORT PIPELINE META`: write what holds for the pipeline, the
 figures of REPORT, which `../scripts/report.py` has written, and the tags that the tokenizer of

@@ -75,6 +75,7 @@ class POSTokenizer:
         return f"<POSTokenizer tokenizer={self.tokenizer!r}>"
 
     def __getattr__(self, name: str) -> Any:
+        # As jieba has it.
         if name in ("cut_for_search", "lcut_for_search", "tokenize", "tokenizer"):
             raise NotImplementedError(f"words with flags have no {name}; call the tokenizer's")
         return getattr(self.tokenizer, name)

@@ -369,10 +369,10 @@ class WordJointTaggerSettings(TaggedWordSettings):
 
     growing_records: bool = setting(
         False,
-        "In training, let what is known of tags, words and characters begin empty and take in each "
-        "example before it is decoded, counting on from epoch to epoch, as Zhang & Clark 2011 have "
-        "it, instead of knowing the whole corpus from the beginning. Predictions know what "
-        "`epochs` epochs leave.",
+        "In training, fill the tag dictionary (tags of words and characters, counts of words) "
+        "example by example, each before it is decoded, and go on from epoch to epoch, as Zhang & Clark "
+        "2011; false fills it from the whole corpus first. Predictions use the dictionary after "
+        "`epochs` epochs.",
     )
     merge: bool = setting(
         True,

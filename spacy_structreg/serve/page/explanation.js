@@ -12,7 +12,7 @@ const KINDS = {
   entities: "entities",
   categories: "categories",
 };
-// What a part of a pipeline decides is named by keys of strings.js.
+// Keys of strings.js that name the decisions of the parts of a pipeline.
 const NAMED = new Set(Object.values(KINDS));
 const N_BARS = 12;
 

@@ -13,7 +13,7 @@ import { meaning, VIEWS } from "./views.js";
 const TYPING_PAUSE = 200;
 const PATIENCE = 300;
 const REASONS = { gone: "gone", loading: "loading", busy: "isBusy" };
-// What is said of errors by their codes; of others, what the server says.
+// Messages of errors, as keys of strings.js, by their codes; others have that of the server.
 const FAULTS = {
   busy: "faultBusy",
   time_over: "faultTimeOver",
@@ -23,11 +23,11 @@ const FAULTS = {
   failed: "faultFailed",
 };
 
-// What stands for a word, or some, and leads to an explanation.
+// Elements that lead to an explanation.
 const WORDS = ".token, .entity, .outside";
 
 let pipeline = null;
-// Whether the server has been gone since: it may come back with another pipeline.
+// True if the server has been gone since: it may come back with another pipeline.
 let isOld = false;
 let said = ["", ""];
 let found = null;
