@@ -371,8 +371,8 @@ class WordJointTaggerSettings(TaggedWordSettings):
         False,
         "In training, fill the tag dictionary (tags of words and characters, counts of words) "
         "example by example, each before it is decoded, and go on from epoch to epoch, as Zhang & "
-        "Clark 2011; false fills it from the whole corpus first. Predictions use the dictionary after "
-        "`epochs` epochs.",
+        "Clark 2011; false fills it from the whole corpus first. Predictions use the dictionary "
+        "after `epochs` epochs.",
     )
     merge: bool = setting(
         True,
