@@ -67,7 +67,7 @@ def keywords(
             "--method",
             "-m",
             help="tfidf: frequent here and rare elsewhere; textrank: well connected with others. "
-            "By the pipeline's structreg_keywords, if not said; else tfidf",
+            "If not said, that of the pipeline's pipe of keywords, or tfidf",
         ),
     ] = None,
     n: Annotated[
@@ -76,8 +76,8 @@ def keywords(
             "--n",
             "-n",
             min=1,
-            help="How many keywords each text has at most. By the pipeline's structreg_keywords, "
-            "if not said; else 10, and with --against always",
+            help="How many keywords each text has at most. If not said, as many as the pipeline's "
+            "pipe of keywords finds, or 10; with --against, 10",
         ),
     ] = None,
     no_phrases: Annotated[bool, Opt("--no-phrases", help="Single words only")] = False,
