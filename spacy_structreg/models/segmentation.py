@@ -315,13 +315,15 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
     """Features of words under construction, and how they are searched for.
 
     system: of one thread; trainers and decoders get copies of it. prune_training: whether training
-    proposes as little as prediction does.
+    proposes as little as prediction does. merge_training: whether it merges states even with a
+    limit of the beam.
     """
 
     settings: WordSearchSettings
     system: WordTransitions
     templates: tuple[StateTemplate, ...]
     prune_training: bool = True
+    merge_training: bool = False
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -336,7 +338,8 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
         system = self.system.copy(prune=self.prune_training)
         # Without a limit there would be as many states as analyses.
         beam, update = self.settings.beam, self.settings.update
-        return AgendaTrainer(system, self.templates, learner, beam, update, merge=beam is None)
+        merge = beam is None or self.merge_training
+        return AgendaTrainer(system, self.templates, learner, beam, update, merge=merge)
 
     def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
         """Scores of actions by the given weights, for one thread."""

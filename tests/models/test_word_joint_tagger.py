@@ -127,6 +127,16 @@ def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
     assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5
 
 
+def test_states_are_merged_in_training_with_a_limit_too(corpus: list[Tagged]) -> None:
+    def weights(**chosen: Any) -> list[bytes]:
+        trained = WordJointTagger(epochs=2, learning=Learning(), **chosen).fit(corpus)
+        return [array.tobytes() for _, array in sorted(parse_model(trained.to_bytes())[1].items())]
+
+    # A limit that is never reached is none.
+    assert weights(beam=10_000, merge_training=True) == weights(beam=None)
+    assert weights(beam=4, merge_training=True) != weights(beam=4)
+
+
 # Records that grow --------------------------------------------------------------------------------
 
 GROWING: dict[str, Any] = {"growing_records": True, "beam": 4, "epochs": 3, "seed": 3}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 import re
 import struct
 from collections import Counter, defaultdict
@@ -93,6 +94,7 @@ class Twin:
         n_tags: int,
         by_words: bool,
         longest: int | None,
+        merge: bool,
     ) -> None:
         self.events = ["append", "separate", "boundary", *(["tag"] if n_tags > 1 else [])]
         self.templates = templates
@@ -102,6 +104,7 @@ class Twin:
         self.n_tags = n_tags
         self.by_words = by_words
         self.longest = longest
+        self.merge = merge
         self.weights: dict[Name, float] = defaultdict(float)
         self.clock = 0
         self.draw: int | None = None
@@ -147,6 +150,24 @@ class Twin:
         if state.position - state.firsts[-1] > 1:
             return state.position, self.n_tags
         return state.position, state.tags[-1]
+
+    def apart(self, item: Item) -> tuple[object, ...]:
+        """What later scores can tell states apart by: the last two words, and their tags.
+
+        By words, the score of the tag of the word that begins, which the rank is without, depends
+        on the word before these as well.
+        """
+        state = item.state
+        if state.is_final and self.end == len(self.text):
+            return ()
+        began = self.by_words and bool(item.action)
+        return state.firsts[-2:], state.tags[-2 - began :]
+
+    def merged(self, ranked: list[Item]) -> list[Item]:
+        best: dict[object, Item] = {}
+        for number, item in enumerate(ranked):
+            best.setdefault(self.apart(item) if self.merge else number, item)
+        return [*best.values()]
 
     def waits(self, slot: tuple[int, int]) -> bool:
         return self.by_words and slot[1] == self.n_tags
@@ -279,7 +300,7 @@ class Twin:
                 kept = candidates
                 if not self.waits(slot):
                     candidates.sort(key=lambda c: (-c.rank, c.action, c.parent.number))
-                    kept = candidates[: self.width]
+                    kept = self.merged(candidates)[: self.width]
                 for item in kept:
                     item.number = numbers
                     numbers += 1
@@ -361,6 +382,7 @@ class Pair:
         longest: int | None = None,
         templates: str | None = None,
         memo: bool = True,
+        merge: bool = False,
     ) -> None:
         learning = learning or Learning()
         system = WordTransitions(CharacterAtoms(None, False), n_tags, by_words, longest)
@@ -368,7 +390,7 @@ class Pair:
         parsed = parse_state_templates(texts, system.events, system.atoms)
         self.golds = list(golds)
         self.learner = new_learner(system, learning)
-        self.trainer = AgendaTrainer(system, parsed, self.learner, width, stop, memo=memo)
+        self.trainer = AgendaTrainer(system, parsed, self.learner, width, stop, merge, memo)
         self.compiled = []
         for text, words in golds:
             ends = np.cumsum([length for length, _ in words]).tolist()
@@ -382,6 +404,7 @@ class Pair:
             n_tags=n_tags,
             by_words=by_words,
             longest=longest,
+            merge=merge,
         )
         self.twin.rows = self.learner
 
@@ -443,11 +466,40 @@ def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
         by_words=data.draw(st.booleans()),
         longest=data.draw(st.sampled_from([None, 1, 2])),
         memo=data.draw(st.booleans()),
+        merge=data.draw(st.booleans()),
     )
     for _ in range(3):
         # One visit at a time: weights are compared after each.
         for piece in whole(golds):
             pair.run(piece[None])
+
+
+@looped(
+    ("stop", "by_words"),
+    [("early", False), ("early", True), ("max_violation", False), ("plain", False)],
+)
+def test_merged_states_leave_room_for_others(stop: str, by_words: bool) -> None:
+    chance = random.Random(0)
+    golds = []
+    for _ in range(4):
+        lengths = [chance.randint(1, 2) for _ in range(6)]
+        text = "".join(chance.choices("大学生在", k=sum(lengths)))
+        golds.append((text, [(length, chance.randrange(2)) for length in lengths]))
+    found = []
+    for merge in (False, True):
+        pair = Pair(
+            golds,
+            stop=stop,
+            width=8,
+            n_tags=2,
+            by_words=by_words,
+            templates="separate: w-1\ntag: t-1 | c0\nappend: c0",
+            merge=merge,
+        )
+        for _ in range(3):
+            pair.run(whole(golds))
+        found.append(pair.weights())
+    assert found[0] != found[1]
 
 
 @given(st.data())

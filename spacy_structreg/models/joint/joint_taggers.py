@@ -379,6 +379,11 @@ class WordJointTaggerSettings(TaggedWordSettings):
         "In prediction, keep only the best of the states that no later score can tell apart, but "
         "for n-best lists.",
     )
+    merge_training: bool = setting(
+        False,
+        "Keep only the best of these in training too, as Zhang & Clark 2011, section 4.2: of "
+        "those that begin a word, one for each last word, its tag and that of the word.",
+    )
 
     def parsed(self) -> tuple[StateTemplate, ...]:
         """The templates. Raises ValueError for those that cannot be."""
@@ -495,6 +500,7 @@ class WordJointSpec(TaggedSchema, TaggedWordSpec[TaggedGold, WordDecoder]):
             system=system,
             templates=templates,
             prune_training=settings.prune_training,
+            merge_training=settings.merge_training,
             tags=tags,
             records=records,
             growing=settings.records if settings.growing_records else None,
@@ -558,11 +564,11 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
 
     What is not proposed is known by the records of the training corpus (section 4.2,
     `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
-    With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
-    whole words compete where they end: better at small widths, and many times slower. With
-    `growing_records` an example is looked up once more, word by word and character by character,
-    before it is decoded; to trained weights that are trained further records no longer grow.
-    Mini-samples are counted in words, and cut between them.
+    With no limit of the beam, or `merge_training`, states are merged in training too. With
+    `by_words` (section 4.3.1), whole words compete where they end: better at small widths, and many
+    times slower. With `growing_records` an example is looked up once more, word by word and
+    character by character, before it is decoded; to trained weights that are trained further
+    records no longer grow. Mini-samples are counted in words, and cut between them.
 
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are
