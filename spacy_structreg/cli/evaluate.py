@@ -120,7 +120,8 @@ def evaluate(
     the corpus and the pipeline have is scored as well: on raw text (seg_*, joint_*, tag_f, uas_f,
     las_f), or, with --gold words, on the gold words (tag_acc, dep_*, brackets_*), and with --gold
     words,tags on these and their gold tags. ents_* and label_acc are those of pipes that label,
-    cats_* those of texts. Sentences that are not wholly annotated count for words alone, and their
+    cats_* those of texts. Of several pipes that find entities, those count of whose labels the gold
+    corpus has one. Sentences that are not wholly annotated count for words alone, and their
     number is printed. Figures are printed in percent, and written as fractions of 1; but
     brackets_crossing is a number of brackets. --explain says what each figure is.
 
@@ -129,10 +130,12 @@ def evaluate(
     labels under ``…_per_type``. Beside them stand the counts behind them (``left_out`` sentences
     are not wholly annotated, and count for the figures of words alone), and what was evaluated on
     what; ``unscored`` names the pipes whose trees were not scored since those of brackets are not
-    read without head rules; ``compare`` has the figures of another pipeline, the ``difference`` of
-    the first one's from these, and ``p`` (`metrics.significance.randomization_test`). Of the
-    options of the gold corpus, encoding, compounds and the part of a SIGHAN release hold for the
-    training corpus as well. Raises ValueError if no gold word has a tag of punctuation, and both
+    read without head rules; ``left_out`` those whose labels do not count, as the gold corpus has
+    none of them, but some of other pipes; ``compare`` has the figures of another pipeline, the
+    ``difference`` of the first one's from these, and ``p``
+    (`metrics.significance.randomization_test`). Of the options of the gold corpus, encoding,
+    compounds and the part of a SIGHAN release hold for the training corpus as well. Raises
+    ValueError if no gold word has a tag of punctuation, and both
     ValueError and OSError as `read_docs`, `load_pipeline` and `evaluate_docs`, and if the output
     cannot be written.
     """
@@ -177,6 +180,7 @@ def evaluate(
         "format": options.format,
         "head_rules": None if options.head_rules is None else options.head_rules.value,
         "unscored": unscored,
+        "left_out": scores.left_out,
         "part": options.part,
         "days": None if options.days is None else sorted(options.days),
         "train": None if train is None else train.name,
@@ -330,9 +334,13 @@ def print_report(report: Mapping[str, Any], meanings: Mapping[str, str] | None =
         header = ("", "this", "other", "difference", "p")
         msg.table(lines, header=header, aligns=("l", "r", "r", "r", "r"))
     counts = report["counts"].values()
-    if left_out := max(each.get("left_out", 0) for each in counts if isinstance(each, dict)):
+    if n_partial := max(each.get("left_out", 0) for each in counts if isinstance(each, dict)):
         typer.echo(
-            f"Not wholly annotated, and counted for words alone: {number_of(left_out, 'sentence')}"
+            f"Not wholly annotated, and counted for words alone: {number_of(n_partial, 'sentence')}"
+        )
+    if left_out := report["left_out"]:
+        typer.echo(
+            f"Not counted, as the gold corpus has none of their labels: {', '.join(left_out)}"
         )
     if unscored := report["unscored"]:
         typer.echo(

@@ -61,8 +61,10 @@ class Evaluation:
 
     counts: of each task, by its stem. per_type: figures of labels, as of `Scores`. sentences: the
     counts of each Doc, by the figures for which pipelines are compared. main: the keys of those
-    that are `FigureTable.main`. meanings: of figures, by their keys. characters, seconds: of the
-    text that was annotated, and of processor time until it was, without scoring.
+    that are `FigureTable.main`. meanings: of figures, by their keys. left_out: the pipes whose
+    labels do not count, as the gold annotation has none of them and has those of other pipes.
+    characters, seconds: of the text that was annotated, and of processor time until it was, without
+    scoring.
     """
 
     figures: Figures
@@ -71,6 +73,7 @@ class Evaluation:
     sentences: dict[str, list[Counts]] = field(repr=False)
     main: frozenset[str] = frozenset()
     meanings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    left_out: list[str] = field(default_factory=list)
     characters: int = 0
     seconds: float = 0.0
 
@@ -107,21 +110,34 @@ def evaluate_docs(
     # Of tasks that are given the same these are the same pairs.
     pairs_once = {id(each.pairs): each.pairs for each in annotated}.values()
     characters = sum(len(found.text) for pairs in pairs_once for _, found in pairs)
+    left_out: list[str] = []
     for each in annotated:
-        part = TaskPart(nlp, each.parts[0])
-        scores = each.task.score(each.pairs, part, settings)
+        part, pairs = TaskPart(nlp, each.parts[0]), each.pairs
+        if others := each.task.other_parts(nlp, each.parts):
+            left_out += others
+            own = each.task.own_parts(nlp, each.parts, [found for _, found in pairs])
+            pairs = [(doc, found) for (doc, _), found in zip(pairs, own, strict=True)]
+        scores = each.task.score(pairs, part, settings)
         figures |= scores.as_dict()
         counts[each.task.stem] = scores.counts
         per_type |= scores.per_type()
         main |= scores.compared().keys()
         meanings |= scores.table.meanings
         if by_doc:
-            for pair in each.pairs:
+            for pair in pairs:
                 found = each.task.score([pair], part, settings)
                 for key, counted in found.compared(further=True).items():
                     sentences.setdefault(key, []).append(counted)
     return Evaluation(
-        figures, counts, per_type, sentences, frozenset(main), meanings, characters, seconds
+        figures,
+        counts,
+        per_type,
+        sentences,
+        frozenset(main),
+        meanings,
+        left_out,
+        characters,
+        seconds,
     )
 
 

@@ -70,7 +70,7 @@ def correct_pipeline(
         wanted.append(f"{task.predicts} for {name}")
         task.align_gold(nlp, gold)
         # Of words without tags, a tokenizer that tags can learn, too.
-        own = task.own_parts(nlp, name, gold)
+        own = task.own_parts(nlp, [name], gold)
         chosen = [doc for doc in own if name == TOKENIZER or task.has_gold(doc)]
         if not chosen:
             continue
@@ -160,7 +160,7 @@ def _has_tokens(gold: Doc, found: Doc, *, tags: bool) -> bool:
 
 def _is_found(nlp: Language, name: str, task: PipelineTask, gold: Doc) -> bool:
     """True if the whole pipeline, given the words of a gold Doc, finds what a task has of it."""
-    (found,) = task.own_parts(nlp, name, [nlp(_given(nlp, task, gold))])
+    (found,) = task.own_parts(nlp, [name], [nlp(_given(nlp, task, gold))])
     scores = task.score([(gold, found)], TaskPart(nlp, name), ScoreSettings(Given(words=True)))
     return all(each.gold == each.predicted == each.correct for each in scores.compared().values())
 

@@ -63,6 +63,7 @@ from spacy_structreg.pipeline.task import (
     ScoreSettings,
     TaskPart,
     pipes_writing,
+    stem_of,
 )
 
 if TYPE_CHECKING:
@@ -671,26 +672,38 @@ class Labeling(PipelineTask):
             if spans is not None:
                 write_spans(doc, spans, attribute, key, overwrite=True)
 
-    def own_parts(self, nlp: Language, name: str, docs: Sequence[Doc]) -> list[Doc]:
-        """Docs without the entities whose labels other pipes know, and this one does not.
+    def own_parts(self, nlp: Language, names: Sequence[str], docs: Sequence[Doc]) -> list[Doc]:
+        """Docs without the entities whose labels other pipes know, and these do not.
 
         Nothing is known of entities if all that there are in the Docs are such.
         """
-        labels = {
-            each: {str(label).partition("-")[2] for label in pipe.labels}
-            for each in self.parts(nlp)
-            if (pipe := TaskPart(nlp, each).pipe).attribute == ENTS
-        }
-        own = labels.pop(name, None)
-        others = set().union(*labels.values()) - (own or set())
+        labels = self._entity_labels(nlp)
+        own = [labels.pop(name) for name in names if name in labels]
+        others = set().union(*labels.values()).difference(*own)
         found = {span.label_ for doc in docs for span in doc.ents}
-        if own is None or others.isdisjoint(found):
+        if not own or others.isdisjoint(found):
             return list(docs)
         kept = [doc.copy() for doc in docs]
         for doc in kept:
             spans = [span for span in doc.ents if span.label_ not in others]
             doc.set_ents(spans, default="outside" if found - others else "missing")
         return kept
+
+    def other_parts(self, nlp: Language, names: Sequence[str]) -> list[str]:
+        """The pipes whose entities are not those of these."""
+        labels = self._entity_labels(nlp)
+        return [name for name in labels if name not in names] if {*names} & {*labels} else []
+
+    def _entity_labels(self, nlp: Language) -> dict[str, set[str]]:
+        """The labels of the entities that each pipe finds, whoever made it, if they are known."""
+        labels = {}
+        for name in self.text_parts(nlp):
+            pipe = TaskPart(nlp, name).pipe
+            known = map(str, getattr(pipe, "labels", ()))
+            # Those of ours are labels of tokens.
+            of_tokens = stem_of(pipe) == self.stem
+            labels[name] = {each.partition("-")[2] if of_tokens else each for each in known} - {""}
+        return {name: known for name, known in labels.items() if known}
 
     def spans_key(self, nlp: Language) -> str | None:
         """The group of the first pipe that writes into one."""
@@ -702,7 +715,8 @@ class Labeling(PipelineTask):
     ) -> list[str]:
         """The first pipe for which there is gold annotation; only of spans, if words are not given.
 
-        Without the words of the corpus, labels of words cannot be compared.
+        Without the words of the corpus, labels of words cannot be compared. Of several pipes that
+        find entities, all those of whose labels the gold annotation has one.
         """
         tagging = pipes_writing(nlp, "tag", "pos") if given.tags else []
         for name in self.parts(nlp):
@@ -712,7 +726,10 @@ class Labeling(PipelineTask):
                 and (given.words or stands_for_spans(pipe.attribute))
                 and any(is_labeled(doc, pipe.attribute, pipe.spans_key) for doc in gold)
             ):
-                return [name]
+                found = {span.label_ for doc in gold for span in doc.ents}
+                labels = self._entity_labels(nlp) if pipe.attribute == ENTS else {}
+                known = [each for each in labels if labels[each] & found]
+                return known or [name, *(each for each in labels if each != name)]
         return []
 
     def text_parts(self, nlp: Language) -> list[str]:

@@ -270,12 +270,16 @@ class PipelineTask(ABC):
     def align_gold(self, nlp: Language, docs: Iterable[Doc]) -> None:  # noqa: B027 - optional
         """Let gold Docs have the annotation where a pipeline would put it."""
 
-    def own_parts(self, nlp: Language, name: str, docs: Sequence[Doc]) -> list[Doc]:
+    def own_parts(self, nlp: Language, names: Sequence[str], docs: Sequence[Doc]) -> list[Doc]:
         """Docs without the annotation that other parts of the task alone find.
 
-        name: of the part that they are for.
+        names: of the parts that they are for.
         """
         return list(docs)
+
+    def other_parts(self, nlp: Language, names: Sequence[str]) -> list[str]:
+        """The parts of a pipeline whose annotation `own_parts` leaves out."""
+        return []
 
     def spans_key(self, nlp: Language) -> str | None:
         """The span group that a pipeline puts labeled spans into; None if it has none."""

@@ -87,6 +87,7 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         "format": "segmented",
         "head_rules": None,
         "unscored": [],
+        "left_out": [],
         "part": None,
         "days": None,
         "train": "train.txt",

@@ -60,6 +60,10 @@ def test_a_pipe_beside_those_of_a_base(base: Path, name: str, tmp_path: Path) ->
     assert [token.text for token in doc] == [token.text for token in before(doc.text)]
     assert ("大字", "ART") in [(span.text, span.label_) for span in doc.ents]
     assert ("小王", "PER") in [(span.text, span.label_) for span in doc.ents]
+    # What the base finds is not in the corpus, and does not count.
+    printed = run("evaluate", output, tmp_path / "own.spacy")
+    assert "PER" not in printed
+    assert "Not counted, as the gold corpus has none of their labels: ner" in printed
     # Of two pipes for entities, that is corrected which knows the labels.
     gold = Doc(nlp.vocab, words=["书", "看", "大", "字"], spaces=[False] * 4)
     gold.set_ents([spacy.tokens.Span(gold, 2, 4, "ART")])

@@ -180,3 +180,33 @@ def test_components_name_their_tasks(pipeline: Language) -> None:
         "labeling",
     ]
     assert task_of(pipeline.tokenizer) is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "counts", "left_out"),
+    [
+        # Gold, found, right; the labeler finds PER, the ruler finds PLACE.
+        ({"PLACE"}, (1, 1, 1), ["structreg_sequence_labeler"]),
+        ({"PER"}, (1, 1, 1), ["entity_ruler"]),
+        ({"PER", "PLACE"}, (2, 2, 2), []),
+        # Nothing tells of which pipe they speak.
+        (set(), (0, 2, 0), []),
+        ({"ORG"}, (1, 2, 0), []),
+    ],
+)
+def test_entities_of_pipes_that_the_gold_docs_do_not_speak_of_do_not_count(
+    pipeline: Language, labels: set[str], counts: tuple[int, int, int], left_out: list[str]
+) -> None:
+    places = {"PER": 0, "ORG": 1, "PLACE": 2}
+    gold = gold_doc(pipeline, [True, True, False])
+    gold.set_ents([Span(gold, places[each], places[each] + 1, each) for each in labels])
+    ruler: Any = pipeline.add_pipe("entity_ruler", first=True)
+    try:
+        ruler.add_patterns([{"label": "PLACE", "pattern": [{"ORTH": "home"}]}])
+        found = evaluate_docs(pipeline, [gold], ScoreSettings(Given(words=True)), by_doc=True)
+    finally:
+        pipeline.remove_pipe("entity_ruler")
+    of_task = found.counts["labeling"]
+    assert tuple(of_task[key] for key in ("gold", "predicted", "correct")) == counts
+    assert found.sentences["ents_f"] == [counts]
+    assert found.left_out == left_out
