@@ -112,7 +112,8 @@ class Writer:
     """The stub of one module."""
 
     def __init__(self, path: Path) -> None:
-        self.old = Stub(path.with_suffix(".pyi").read_text("utf-8") if path.exists() else "")
+        old = path.with_suffix(".pyi")
+        self.old = Stub(old.read_text("utf-8") if old.exists() else "")
         self.statements = list(source_tree(path))
         pxd = path.with_suffix(".pxd")
         self.header = list(source_tree(pxd)) if pxd.exists() else []

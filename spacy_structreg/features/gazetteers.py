@@ -52,8 +52,11 @@ class Gazetteers:
         self.lower = bool(lower)
         self.characters = bool(characters)
         self.names = tuple(sorted(lists))
-        # The lists that have a phrase, and the length of the longest phrase that begins so.
-        self._found: dict[tuple[str, ...], list[int]] = {}
+        # The phrases of each list, sorted, with one space between tokens.
+        self._lists: dict[str, list[str]] = {}
+        # The numbers of the lists that have a phrase, rising.
+        self._found: dict[str, tuple[int, ...]] = {}
+        # The length of the longest phrase of several tokens that begins so.
         self._longest: dict[str, int] = {}
         for number, name in enumerate(self.names):
             self._add(number, name, lists[name])
@@ -98,36 +101,50 @@ class Gazetteers:
         phrases = list(phrases)
         if not phrases:
             raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
-        for phrase in phrases:
-            if not isinstance(phrase, str):
-                raise ValueError(
-                    f"the gazetteer {name!r} has {phrase!r:.80} among its phrases; "
-                    "phrases are strings"
-                )
+        if set(map(type, phrases)) != {str}:
+            for phrase in phrases:
+                if not isinstance(phrase, str):
+                    raise ValueError(
+                        f"the gazetteer {name!r} has {phrase!r:.80} among its phrases; "
+                        "phrases are strings"
+                    )
         if self.lower:
             phrases = list(map(lower_case, phrases))
         try:
-            checked = _all_tokens(phrases, self.characters)
+            phrases = sorted(dict.fromkeys(self._parted(phrases)))
         except ValueError as error:
             raise ValueError(f"the gazetteer {name!r}: {error}") from error
-        self._put(checked, [[number]] * len(checked))
+        self._lists[name] = phrases
+        found = self._found
+        shared = {phrase: (*found[phrase], number) for phrase in found.keys() & phrases}
+        found.update(dict.fromkeys(phrases, (number,)))
+        found.update(shared)
 
-    def _put(self, phrases: Iterable[tuple[str, ...]], numbers: Iterable[Sequence[int]]) -> None:
-        """Let lists have phrases. numbers: of the lists that each is in, rising."""
-        found, longest = self._found, self._longest
-        for tokens, of_phrase in zip(phrases, numbers, strict=True):
-            known = found.get(tokens)
-            found[tokens] = list(of_phrase) if known is None else sorted({*known, *of_phrase})
-            if len(tokens) > longest.get(tokens[0], 0):
+    def _parted(self, phrases: list[str]) -> list[str]:
+        """Phrases with one space between tokens; remembers how long they are."""
+        if not self.characters and "\n".join(phrases).split() == phrases:
+            # Each is a single token.
+            if not _encodable("".join(phrases)):
+                for phrase in phrases:
+                    _tokens(phrase, self.characters)
+            return phrases
+        longest = self._longest
+        parted = []
+        for phrase in phrases:
+            tokens = _tokens(phrase, self.characters)
+            if len(tokens) > longest.get(tokens[0], 1):
                 longest[tokens[0]] = len(tokens)
+            parted.append(" ".join(tokens))
+        return parted
 
     def as_dict(self) -> GazetteerLists:
         """Everything as plain values, sorted, for a model file."""
-        lists: dict[str, list[str]] = {name: [] for name in self.names}
-        for tokens, numbers in sorted(self._found.items()):
-            phrase = ("" if self.characters else " ").join(tokens)
-            for number in numbers:
-                lists[self.names[number]].append(phrase)
+        lists = {
+            name: [phrase.replace(" ", "") for phrase in phrases]
+            if self.characters
+            else list(phrases)
+            for name, phrases in self._lists.items()
+        }
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
     def normalized_by(self, normalize: Callable[[str], str]) -> Gazetteers:
@@ -135,13 +152,11 @@ class Gazetteers:
 
         normalize: gives a text of the same length.
         """
-        separator = "" if self.characters else " "
-        # All in one call; no character becomes a line break, nor a line break anything else.
-        text = normalize("\n".join(map(separator.join, self._found)))
-        made = Gazetteers({}, lower=self.lower, characters=self.characters)
-        made.names = self.names
-        made._put(_all_tokens(text.split("\n"), self.characters), self._found.values())
-        return made
+        # A list in one call; no character becomes a line break, nor a line break anything else.
+        lists = {
+            name: normalize("\n".join(phrases)).split("\n") for name, phrases in self._lists.items()
+        }
+        return Gazetteers(lists, lower=self.lower, characters=self.characters)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gazetteers) and self.as_dict() == other.as_dict()
@@ -169,19 +184,24 @@ class Gazetteers:
         a token; phrases do not overlap.
         """
         n = len(tokens)
-        seen = [lower_case(token) for token in tokens] if self.lower else list(tokens)
+        # No phrase has a token with a space in it.
+        seen = ["" if " " in token else token for token in tokens]
+        if self.lower:
+            seen = list(map(lower_case, seen))
+        found, longest = self._found, self._longest
         places: list[dict[int, str]] = [{} for _ in range(n)]
         for start, token in enumerate(seen):
-            for size in range(min(self._longest.get(token, 0), n - start), 0, -1):
-                for number in self._found.get(tuple(seen[start : start + size]), ()):
+            for size in range(min(longest.get(token, 1), n - start), 0, -1):
+                phrase = token if size == 1 else " ".join(seen[start : start + size])
+                for number in found.get(phrase, ()):
                     # Already inside a phrase, or the first token of a longer one.
                     if number not in places[start]:
                         places[start][number] = "B"
                         for inside in range(start + 1, start + size):
                             places[inside][number] = "I"
         matches: list[list[str]] = [[] for _ in places]
-        for match, found in zip(matches, places, strict=True):
-            for number, place in sorted(found.items()):
+        for match, of_token in zip(matches, places, strict=True):
+            for number, place in sorted(of_token.items()):
                 match.append(f"{place}-{self.names[number]}")
         return matches
 
@@ -192,19 +212,6 @@ def _gazetteers(lists: dict[str, list[str]], lower: bool, characters: bool) -> G
 
 def _encodable(text: str) -> bool:
     return _SURROGATE.search(text) is None
-
-
-def _all_tokens(phrases: Sequence[str], characters: bool) -> list[tuple[str, ...]]:
-    """The tokens of each phrase. Raises ValueError as `_tokens`."""
-    found = [
-        tuple("".join(phrase.split())) if characters else tuple(phrase.split())
-        for phrase in phrases
-    ]
-    # All at once; which one is wrong is found where one is.
-    lengths = set(map(len, found))
-    if 0 in lengths or max(lengths, default=1) > MAX_PHRASE or not _encodable("".join(phrases)):
-        return [_tokens(phrase, characters) for phrase in phrases]
-    return found
 
 
 def _tokens(phrase: str, characters: bool) -> tuple[str, ...]:

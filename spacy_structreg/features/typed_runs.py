@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
@@ -305,7 +306,12 @@ KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
 """The kinds of runs, those first that come before others."""
 
 
-_PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
+@cache
+def _pattern() -> re.Pattern[str]:
+    """All kinds; compiled for the first run, as that takes as long as loading a model."""
+    return re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
+
+
 _DIGITS: Final = re.compile(_NUMBER)
 _BRACKETS: Final = re.compile("(?<![:;'-])[(（]|[)）]")
 _LAST_NUMBER: Final = re.compile(rf"(?<!\d)({_NUMBER})[%％‰]?\Z")
@@ -427,7 +433,7 @@ class TypedRuns:
                 kind = "topic" if seen[start] == "#" else "mark"
                 yield Run(start, end, kind, ((start, end),), False, _TAGS.get(kind, ()))
                 continue
-            found = _PATTERN.match(seen, start, start + MAX_LENGTH)
+            found = _pattern().match(seen, start, start + MAX_LENGTH)
             if found is None or _closes_bracket(found) or _is_no_range(found):
                 # Of 2.0T, number and letters are kept: no run begins inside a row of digits.
                 digits = _DIGITS.match(seen, start)

@@ -18,7 +18,6 @@ from typed_run_cases import read_typed_runs
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.features.typed_runs import (
-    _PATTERN,
     FIRST_STAND_IN,
     KINDS,
     MAX_LENGTH,
@@ -27,6 +26,7 @@ from spacy_structreg.features.typed_runs import (
     Run,
     RunKind,
     TypedRuns,
+    _pattern,
 )
 
 CASES: Final = list(read_typed_runs(Path(__file__).parents[2] / "treebank" / "typed_runs.txt"))
@@ -325,9 +325,9 @@ def test_rows_are_passed_at_once(piece: str, monkeypatch: pytest.MonkeyPatch) ->
     class Counted:
         def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
             tries.append(start)
-            return _PATTERN.match(text, start, end)
+            return _pattern().match(text, start, end)
 
-    monkeypatch.setattr("spacy_structreg.features.typed_runs._PATTERN", Counted())
+    monkeypatch.setattr("spacy_structreg.features.typed_runs._pattern", Counted)
     list(FINDER.find(piece * 5_000))
     assert 0 < len(tries) <= 5_000 * len(piece) / 50
 
