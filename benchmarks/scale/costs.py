@@ -16,8 +16,9 @@ from spacy_structreg.cluster.annotate_run import annotate
 from spacy_structreg.cluster.annotated_tables import Annotator
 from spacy_structreg.cluster.engines import connect
 from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units
-from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ShippedPipeline, packed
+from spacy_structreg.cluster.pipeline_copies import PipelineCopy
 from spacy_structreg.cluster.records import Unit, plan_units, read_records
+from spacy_structreg.cluster.shipped_pipelines import ShippedPipeline, packed
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 if TYPE_CHECKING:

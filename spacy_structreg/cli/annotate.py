@@ -38,8 +38,8 @@ def annotate(
         Arg(
             metavar="INPUT",
             help="Files, patterns such as 'crawl/*.jsonl.gz', or URLs such as s3://…, of Parquet, "
-            "JSON lines (.jsonl, .ndjson, .json) or text (.txt, a record a line); all but Parquet "
-            "may end in .gz, .xz or .zst",
+            "JSON lines (.jsonl, .ndjson, .json), CSV (.csv) or text (.txt, a record a line); all "
+            "but Parquet may end in .gz, .xz or .zst",
         ),
     ],
     output: Annotated[
@@ -62,7 +62,7 @@ def annotate(
         int, Opt("--threads", "-t", min=1, help="Threads of each worker that predict side by side")
     ] = 1,
     text_column: Annotated[
-        str, Opt("--text-column", help="Column of Parquet, or field of JSON lines, with the text")
+        str, Opt("--text-column", help="Column or field with the text; text files have none")
     ] = "text",
     keep: Annotated[
         list[str] | None,
@@ -105,14 +105,14 @@ def annotate(
     Every unit of work becomes one file of the output folder, whole or not at all. The same command
     goes on where an interruption has left it, and writes nothing twice; another pipeline, input or
     setting needs another folder. An interruption, such as by Ctrl-C, says what was kept. Records
-    that cannot be read are put into its folder _bad, with place and reason. Needs the extra
-    'cluster'.
+    that cannot be read are put into its folder _bad, with place and reason. Clusters, and Parquet
+    to be read or written, need the extra 'cluster'.
     """
-    from spacy_structreg.cluster.engines import need_packages
-
-    need_packages("distributed", "pyarrow", "fsspec")
     from spacy_structreg.cluster.annotate_run import annotate as annotate_files
+    from spacy_structreg.cluster.extra_packages import need_packages
 
+    if format is OutputFormat.parquet:
+        need_packages("pyarrow")
     done = annotate_files(
         pipeline,
         inputs,

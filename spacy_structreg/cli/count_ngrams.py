@@ -68,7 +68,8 @@ def count_ngrams(
     cannot be read; OSError for files that cannot be read or written; ImportError as
     `features.scripts.read_script`.
     """
-    from spacy_structreg.cluster.engines import connect, need_packages
+    from spacy_structreg.cluster.engines import connect
+    from spacy_structreg.cluster.extra_packages import need_packages
     from spacy_structreg.corpora.files import named_errors
     from spacy_structreg.corpora.folders import folder_beside
     from spacy_structreg.models.progress import progress_bar

@@ -49,7 +49,11 @@ def keywords(
     pipeline: PipelineArgument,
     files: Annotated[
         list[Path],
-        Arg(metavar="FILE", help="Texts, a paragraph a line; they may end in .gz or .xz"),
+        Arg(
+            metavar="FILE",
+            help="Texts, a paragraph a line; or JSON lines (.jsonl, .ndjson, .json), CSV, Parquet; "
+            "all but that may end in .gz or .xz",
+        ),
     ],
     *,
     output: Annotated[
@@ -59,7 +63,7 @@ def keywords(
         TableFormat, Opt("--format", "-f", help="jsonl: an object a text; csv: a row a keyword")
     ] = TableFormat.jsonl,
     lines: Annotated[
-        bool, Opt("--lines", help="Each line is a text, in place of each file")
+        bool, Opt("--lines", help="Each line, or record, is a text, in place of each file")
     ] = False,
     method: Annotated[
         KeywordMethod | None,
@@ -90,18 +94,22 @@ def keywords(
             "by their log-likelihood ratio; may be given several times",
         ),
     ] = None,
+    text_column: Annotated[
+        str, Opt("--text-column", help="Column or field with the text; text files have none")
+    ] = "text",
     n_threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that find words side by side")
     ] = 1,
     encoding: Annotated[
-        str, Opt("--encoding", "-e", help="Encoding of the input; the output is in UTF-8")
+        str, Opt("--encoding", "-e", help="Encoding of text files; all others are in UTF-8")
     ] = "utf-8",
 ) -> None:
     """Find the keywords of texts, or the words that they have more of than other texts.
 
     Settings are those of the pipeline's first structreg_keywords, if it has one, but for what
     options say. Phrases are found where the pipeline finds constituents or heads. Files are read
-    line by line: memory grows with the number of different words.
+    line by line, or record by record: memory grows with the number of different words. With
+    --lines, the number of a record is that among those of its file, from 1.
 
     Raises ValueError for faulty input, for options that ``--against`` has no use for, and for texts
     to compare without words; OSError for files that cannot be read or written. The output file is
@@ -126,11 +134,11 @@ def keywords(
     for name in pipes:
         nlp.disable_pipe(name)
     on_terminal = output is None and sys.stdout.isatty()
-    with progress_bar(desc="keywords", unit=" lines", disable=on_terminal or None) as bar:
+    with progress_bar(desc="keywords", unit=" texts", disable=on_terminal or None) as bar:
 
         def read(path: Path) -> Iterator[tuple[int, str]]:
-            for number, line in _lines(path, encoding):
-                yield number, line
+            for number, text in _texts(path, encoding, text_column):
+                yield number, text
                 bar.update()
 
         if against:
@@ -156,13 +164,22 @@ def keywords(
                 stream.writelines(texts)
 
 
-def _lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are not blank, and their numbers."""
+def _texts(path: Path, encoding: str, text_column: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, or the texts of its records, and their numbers; not blank ones."""
+    from spacy_structreg.cluster.records import Part, Unit, each_record, format_of, refuse
     from spacy_structreg.corpora.files import read_lines
 
-    for number, line in read_lines(path, encoding=encoding):
-        if line.strip():
-            yield number, line
+    try:
+        format = format_of(str(path))
+    except ValueError:
+        format = "text"
+    if format == "text":
+        texts = iter(read_lines(path, encoding=encoding))
+    else:
+        unit = Unit(0, (Part(str(path), format),))
+        records = each_record(unit, text_column=text_column, on_bad=refuse)
+        texts = enumerate((each.text for each in records), 1)
+    return ((number, text) for number, text in texts if text.strip())
 
 
 def _found(

@@ -95,7 +95,8 @@ def word_classes(
                 "word2vec goes through the text in one process; choose --method counts, or leave "
                 "the engine out"
             )
-        from spacy_structreg.cluster.engines import connect, need_packages
+        from spacy_structreg.cluster.engines import connect
+        from spacy_structreg.cluster.extra_packages import need_packages
 
         need_packages("distributed", "pyarrow", "fsspec")
         from spacy_structreg.cluster.records import plan_units

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, get_args
 
 from fsspec.core import url_to_fs
+from joblib import Parallel, cpu_count, delayed
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_units import (
@@ -27,9 +28,9 @@ from spacy_structreg.cluster.annotated_units import (
     checksum_of,
     try_unit,
 )
-from spacy_structreg.cluster.engines import EngineName, connect
+from spacy_structreg.cluster.engines import EngineName, connect, interrupts_ignored
 from spacy_structreg.cluster.output_folder import OutputFolder
-from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ship_pipeline
+from spacy_structreg.cluster.pipeline_copies import PipelineCopy
 from spacy_structreg.cluster.records import Unit, plan_units
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.doc_lines import TextFormat
@@ -106,8 +107,9 @@ def annotate(
         ``_manifest.json``, which says what is annotated, and by which pipeline.
     format: Parquet with the columns of `annotated_tables.Annotator.annotate_batch`, after file,
         record, text and those that are kept; Docs, with these in ``doc.user_data``; or lines, as of
-        `doc_lines.DocLines`. Only Parquet has probabilities.
-    engine, scheduler, n_workers: as of `engines.connect`. n_threads: of each worker.
+        `doc_lines.DocLines`. Only Parquet, and inputs that are, need pyarrow.
+    engine, scheduler, n_workers: as of `engines.connect`; without Dask, joblib starts processes of
+        this machine. n_threads: of each worker.
     keep_text: whether texts are written.
     max_bad: most bad records of the whole run: a number, or a share (a float from 0 to 1), which is
         looked at from 10,000 records on, and at the end.
@@ -168,15 +170,17 @@ def annotate(
             tally.add(report)
         waiting = [unit for unit in units if unit.number not in done]
         if waiting:
-            with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
-                # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
-                if scheduler is not None or find_spec("bokeh") is not None:
-                    log(f"Dashboard: {client.dashboard_link}")
-                if shipped := ship_pipeline(client, copy):
-                    log(f"Shipped the pipeline: {shipped:,} bytes to each worker")
-                reports = finished_units(client, job, waiting)
-                with telling(folder, len(units), log):
-                    add_with_progress(tally, reports, len(units), len(done))
+            with ExitStack() as stack:
+                if scheduler is None and find_spec("distributed") is None:
+                    n_workers = n_workers or max(1, cpu_count() // n_threads)
+                    reports = units_of_processes(job, waiting, n_workers)
+                else:
+                    client = stack.enter_context(
+                        connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads)
+                    )
+                    reports = units_of_cluster(client, job, waiting, log)
+                stack.enter_context(telling(folder, len(units), log))
+                add_with_progress(tally, reports, len(units), len(done))
         tally.check()
         check_run(folder, job.run)
     return AnnotateSummary(
@@ -379,6 +383,43 @@ def add_with_progress(
                 f"{tally.bad_records:,} bad",
                 refresh=False,
             )
+
+
+def units_of_processes(job: Job, units: Iterable[Unit], n_workers: int) -> Iterator[UnitReport]:
+    """Yield the reports of units as processes of this machine have done them, in any order.
+
+    Raises what a unit raises, and ValueError if one ends its process.
+    """
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    parallel = Parallel(n_workers, batch_size=1, return_as="generator_unordered")
+    # As processes that are started go on to do.
+    with interrupts_ignored():
+        reports = parallel(delayed(try_unit)(job, unit) for unit in units)
+    try:
+        for report in reports:
+            if isinstance(report, Exception):
+                raise report
+            yield report
+    except TerminatedWorkerError as error:
+        raise ValueError(
+            "a unit has ended the process that worked on it; start fewer workers, or choose a "
+            "smaller size of units and another output folder"
+        ) from error
+
+
+def units_of_cluster(
+    client: Client, job: Job, units: Sequence[Unit], log: Callable[[str], object]
+) -> Iterator[UnitReport]:
+    """Yield the reports of units as a cluster has done them, as `finished_units`."""
+    from spacy_structreg.cluster.shipped_pipelines import ship_pipeline
+
+    # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
+    if find_spec("bokeh") is not None:
+        log(f"Dashboard: {client.dashboard_link}")
+    if shipped := ship_pipeline(client, job.pipeline):
+        log(f"Shipped the pipeline: {shipped:,} bytes to each worker")
+    yield from finished_units(client, job, units)
 
 
 def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[UnitReport]:

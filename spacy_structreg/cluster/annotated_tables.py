@@ -5,7 +5,6 @@ No engine is known here: whatever hands over tables or batches of Arrow can carr
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -15,7 +14,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import spacy
 from numpy.typing import NDArray
 from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
     DEP,
@@ -31,6 +29,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
+from spacy_structreg.cluster.loaded_pipelines import BATCH_SIZE, LoadedPipeline, load, slices
 from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.analyses import confidence_of
 from spacy_structreg.pipeline.constituency_documents import (
@@ -38,18 +37,10 @@ from spacy_structreg.pipeline.constituency_documents import (
     SPANS_KEY,
     write_phrases,
 )
-from spacy_structreg.pipeline.evaluation import texts_annotated
 from spacy_structreg.pipeline.task import parts_of
-from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import ATTRIBUTES, constituents_key, written_annotation
 
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
-
-# Of what is annotated at a time.
-BATCH_SIZE: Final = 4096
-BATCH_CHARACTERS: Final = 500_000
-# As of `VocabLimit`.
-MOST_WORDS: Final = 500_000
 
 PROBABILITIES: Final = {
     "words": "word_probabilities",
@@ -126,7 +117,7 @@ class Annotator:
     @property
     def schema(self) -> pa.Schema:
         """The names and types of the columns that are added: the same for all tables."""
-        return self._loaded.columns.schema
+        return self._columns.schema
 
     def schema_of(self, schema: pa.Schema) -> pa.Schema:
         """The columns of what comes out, for a table of these columns.
@@ -168,14 +159,19 @@ class Annotator:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         self._check_columns(table.schema)
-        loaded = self._loaded
+        loaded, columns = self._loaded, self._columns
         texts = strings_of(table.column(self.text_column), self.text_column)
+        lengths = pc.fill_null(pc.utf8_length(texts), 0).to_numpy()
+        batches = []
         with loaded.lock:
-            batches = [
-                loaded.annotate(texts.slice(start, end - start), start, self.n_threads, on_bad)
-                for start, end in slices(texts, self.batch_size)
-            ]
-        found = pa.Table.from_batches(batches, self.schema)
+            for start, end in slices(lengths, self.batch_size):
+                of_batch = texts.slice(start, end - start).to_pylist()
+                docs, reasons = loaded.annotate(of_batch, self.n_threads)
+                if on_bad is not None:
+                    for row, reason in reasons.items():
+                        on_bad(start + row, reason)
+                batches.append(columns.of_docs(docs))
+        found = pa.Table.from_batches(batches, columns.schema)
         if not self.keep_text:
             table = table.drop_columns([self.text_column])
         for name, column in zip(found.column_names, found.columns, strict=True):
@@ -192,6 +188,10 @@ class Annotator:
     @property
     def _loaded(self) -> LoadedPipeline:
         return load(str(self.pipeline)) if self._own is None else self._own
+
+    @property
+    def _columns(self) -> DocColumns:
+        return DocColumns.of(self._loaded.nlp)
 
     def _check_columns(self, schema: pa.Schema) -> None:
         if self.text_column not in schema.names:
@@ -229,99 +229,6 @@ def annotate_batch(
     return Annotator(pipeline, **settings).annotate_batch(table)
 
 
-# Pipelines ---------------------------------------------------------------------------------------
-
-_LOADED: Final[dict[str, tuple[int, LoadedPipeline]]] = {}
-_LOADING: Final = threading.Lock()
-
-
-def load(pipeline: str) -> LoadedPipeline:
-    """The pipeline of a folder or package; this process loads it once, and when it has changed.
-
-    Raises OSError if there is none of that name.
-    """
-    meta = Path(pipeline) / "meta.json"
-    with _LOADING:
-        changed = meta.stat().st_mtime_ns if meta.is_file() else 0
-        known = _LOADED.get(pipeline)
-        if known is None or known[0] != changed:
-            _LOADED[pipeline] = known = changed, OwnPipeline(spacy.load(pipeline))
-        return known[1]
-
-
-class LoadedPipeline:
-    """A pipeline with the columns that it fills. lock: is held while it annotates."""
-
-    def __init__(self, nlp: Language) -> None:
-        self.nlp = nlp
-        self.lock = threading.Lock()
-        self.errors: list[str] = []
-
-    @cached_property
-    def columns(self) -> DocColumns:
-        """The columns of what the pipeline writes."""
-        return DocColumns.of(self.nlp)
-
-    def annotate(
-        self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
-    ) -> pa.RecordBatch:
-        """The columns of some texts. first: the number of the first one, for `on_bad`."""
-        for part in (self.nlp.tokenizer, *(pipe for _, pipe in self.nlp.pipeline)):
-            if hasattr(part, "n_threads"):
-                part.n_threads = n_threads
-        longest = self.nlp.max_length
-        read: list[str | None] = texts.to_pylist()
-        reasons: dict[int, str] = {}
-        for row, text in enumerate(read):
-            if text is None:
-                reasons[row] = "the text is null"
-            elif len(text) > longest:
-                reasons[row] = (
-                    f"the text has {len(text)} characters, and the pipeline allows {longest}"
-                )
-        good = [(row, text) for row, text in enumerate(read) if row not in reasons]
-        docs: list[Doc | None] = [None] * len(read)
-        found = self._docs([text for _, text in good], n_threads)  # type: ignore[misc]
-        if len(found) < len(good):
-            # Which of them are missing is not to be seen.
-            found = []
-            for row, text in good:
-                self.errors.clear()
-                of_text = self._docs([text], n_threads)  # type: ignore[list-item]
-                if not of_text:
-                    reasons[row] = self.errors[0] if self.errors else "no Doc came out"
-                found += of_text or [None]
-        for (row, _), doc in zip(good, found, strict=True):
-            docs[row] = doc
-        if on_bad is not None:
-            for row, reason in sorted(reasons.items()):
-                on_bad(first + row, reason)
-        return self.columns.of_docs(docs)
-
-    def _docs(self, texts: list[str], n_threads: int) -> list[Doc | None]:
-        return list(texts_annotated(self.nlp, texts, n_threads, alone=False))
-
-
-class OwnPipeline(LoadedPipeline):
-    """A pipeline that nobody else uses, so that it may forget words, and go on after errors."""
-
-    def __init__(self, nlp: Language) -> None:
-        super().__init__(nlp)
-        self._vocab_limit = VocabLimit(nlp, MOST_WORDS)
-        nlp.set_error_handler(self._take_error)  # type: ignore[arg-type]  # others do not raise
-
-    def annotate(
-        self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
-    ) -> pa.RecordBatch:
-        """As `LoadedPipeline.annotate`, in bounded memory."""
-        self._vocab_limit.forget()
-        return super().annotate(texts, first, n_threads, on_bad)
-
-    def _take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:
-        """Note the error of a pipe; its Docs are missing from what comes out."""
-        self.errors.append(f"the pipe {name!r} fails: {type(error).__name__}: {error}")
-
-
 def strings_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column of any type of strings, as a type that Arrow counts characters of.
 
@@ -334,19 +241,6 @@ def strings_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_string_view(kind) or pa.types.is_string(values) or values == pa.large_string():
         return column.cast(pa.large_string())
     raise ValueError(f"the column {name!r} is {kind}, and no text")
-
-
-def slices(texts: pa.ChunkedArray, batch_size: int) -> Iterator[tuple[int, int]]:
-    """The first text of each batch, and the first after it."""
-    lengths = pc.fill_null(pc.utf8_length(texts), 0).to_numpy()
-    ends = np.cumsum(lengths)
-    start = 0
-    while start < len(ends):
-        before = ends[start - 1] if start else 0
-        end = int(np.searchsorted(ends, before + BATCH_CHARACTERS, side="right"))
-        end = min(max(end, start + 1), start + batch_size)
-        yield start, end
-        start = end
 
 
 # Columns -----------------------------------------------------------------------------------------

@@ -10,19 +10,21 @@ from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Any, Literal, cast
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from spacy.tokens import Doc, DocBin
-from spacy.vocab import Vocab
+from spacy.tokens import Doc
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cluster.annotated_tables import Annotator, docs_of
+from spacy_structreg.cluster.loaded_pipelines import (
+    BATCH_CHARACTERS,
+    BATCH_SIZE,
+    LoadedPipeline,
+    load,
+)
 from spacy_structreg.cluster.output_folder import HashedStream, OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
-from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
+from spacy_structreg.cluster.records import BadRecord, Record, Unit, each_record, kept_column
 from spacy_structreg.corpora.files import NO_ROOM
 from spacy_structreg.pipeline.doc_lines import DocLines, TextFormat
+from spacy_structreg.pipeline.gold_docs import bytes_of_docs
 
 __all__ = [
     "MANIFEST",
@@ -49,8 +51,6 @@ MARKS = "_units"
 QUARANTINES = "_bad"
 """The folder of the files with bad records. Readers of Parquet pass over such names."""
 
-# A row group of Parquet has about so many bytes before it is compressed: that bounds the memory.
-ROW_GROUP_BYTES = 32 << 20
 # What a quarantine keeps in memory.
 IN_MEMORY = 1 << 20
 
@@ -162,19 +162,17 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
             "install the same version everywhere"
         )
     output = OutputFolder(job.output)
-    annotator = Annotator(find_copy(job.pipeline), n_threads=job.n_threads)
+    counted = Counted()
     with Quarantine(job.most_bad) as bad:
         try:
             with output.replaced(job.shard(unit.number)) as stream:
                 shard = HashedStream(stream)
-                counted = Counted(annotated(job, unit, annotator, bad))
-                empty = empty_table(job, annotator)
                 if job.format == "parquet":
-                    write_parquet(shard, counted, empty)
-                elif job.format == "spacy":
-                    write_docs(shard, counted)
+                    from spacy_structreg.cluster.parquet_shards import write_parquet
+
+                    write_parquet(shard, job, unit, bad, counted)
                 else:
-                    write_lines(shard, counted, empty.schema, job.format, bad)
+                    write_docs(shard, job, unit, bad, counted)
                 check_run(output, job.run)
                 # Before the shard: what is counted as done has lost no record.
                 bad.save(output, job.quarantine(unit.number))
@@ -195,137 +193,82 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
     return report
 
 
-def annotated(job: Job, unit: Unit, annotator: Annotator, bad: Quarantine) -> Iterator[pa.Table]:
-    """Yield the annotated records of a unit; bad ones go to the quarantine.
-
-    Raises ValueError if kept columns change their types.
-    """
-    schema: pa.Schema | None = None
-    records = read_records(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
-    for given in records:
-        if schema is None:
-            schema = given.schema
-        elif schema != given.schema:
-            raise ValueError(changed_types(schema, given.schema))
-        faults: dict[int, str] = {}
-        table = annotator.annotate_batch(given, faults.__setitem__)
-        for row, reason in faults.items():
-            values = {name: given.column(name)[row].as_py() for name in ("file", "record", "text")}
-            bad.add(BadRecord(values["file"], values["record"], reason, values["text"][:1000]))
-        if faults:
-            table = table.filter(pa.array([row not in faults for row in range(len(given))]))
-        yield table
-
-
-def changed_types(first: pa.Schema, second: pa.Schema) -> str:
-    """An error for batches whose columns differ."""
-    before, now = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
-    return (
-        f"the kept column {before.name!r} is {before.type} in one file and {now.type} in another; "
-        f"say which it is to be, as in {before.name}:{before.type}"
-    )
-
-
 class Counted:
-    """Tables of a stream, with the number of records and characters that have gone by."""
+    """Texts of a stream, with the number of records and characters that have gone by."""
 
-    def __init__(self, tables: Iterator[pa.Table]) -> None:
-        self._tables = tables
-        self.records = 0
-        self.characters = 0
+    def __init__(self) -> None:
+        self.records = self.characters = 0
 
-    def __iter__(self) -> Iterator[pa.Table]:
-        for table in self._tables:
-            self.records += len(table)
-            self.characters += pc.sum(pc.utf8_length(table["text"])).as_py() or 0
-            yield table
-
-    def leave_out(self, text: str) -> None:
-        """Count a record no more."""
-        self.records -= 1
-        self.characters -= len(text)
+    def add(self, records: int, characters: int) -> None:
+        """Count further ones."""
+        self.records += records
+        self.characters += characters
 
 
 # Shards ------------------------------------------------------------------------------------------
 
 
-def write_parquet(stream: HashedStream, tables: Iterable[pa.Table], empty: pa.Table) -> None:
-    """Write tables as Parquet. empty: has the columns, and no rows, where there is no table."""
-    writer = None
-    try:
-        for group in row_groups(tables, empty):
-            if writer is None:
-                writer = pq.ParquetWriter(stream, group.schema, compression="zstd")
-            writer.write_table(group, row_group_size=len(group) or None)
-    finally:
-        if writer is not None:
-            writer.close()
+def annotated_docs(
+    job: Job, unit: Unit, loaded: LoadedPipeline, bad: Quarantine, counted: Counted
+) -> Iterator[tuple[Doc, dict[str, Any]]]:
+    """Yield the Docs of a unit, each with where it comes from, and kept columns.
 
-
-def row_groups(tables: Iterable[pa.Table], empty: pa.Table) -> Iterator[pa.Table]:
-    """Yield tables put together to row groups, one at least, of the columns that are written."""
-    waiting: list[pa.Table] = []
-    size = 0
-    is_empty = True
-    for table in tables:
-        is_empty = False
-        waiting.append(table.select(empty.schema.names))
-        size += waiting[-1].nbytes
-        if size >= ROW_GROUP_BYTES:
-            yield pa.concat_tables(waiting)
-            waiting, size = [], 0
-    if waiting or is_empty:
-        yield pa.concat_tables(waiting or [empty])
-
-
-def empty_table(job: Job, annotator: Annotator) -> pa.Table:
-    """A table without rows of the columns that are written."""
-    kept = [(name, kind or pa.string()) for name, kind in map(kept_column, job.keep)]
-    records = [("file", pa.string()), ("record", pa.int64()), ("text", pa.large_string()), *kept]
-    table = annotator.schema_of(pa.schema(records)).empty_table()
-    return table if job.keep_text else table.drop_columns(["text"])
-
-
-def write_docs(stream: HashedStream, tables: Iterable[pa.Table]) -> None:
-    """Write tables as Docs; where they come from, and kept columns, are in their `user_data`."""
-    docs = DocBin(store_user_data=True)
-    for table in tables:
-        for doc, record in docs_with_records(table):
-            doc.user_data.update(record)
-            docs.add(doc)
-    stream.write(docs.to_bytes())
-
-
-def write_lines(
-    stream: HashedStream, tables: Counted, schema: pa.Schema, format: TextFormat, bad: Quarantine
-) -> None:
-    """Write tables as lines, with where records come from, and kept columns.
-
-    schema: of the tables. What the format cannot hold goes to the quarantine.
+    Bad records go to the quarantine. Doc after Doc is to be used before the next one is taken.
     """
-    written = {name.replace("sentence_starts", "sentences") for name in schema.names}
-    lines = DocLines(format, names_of_records(schema), written)
-    stream.write(lines.header.encode())
-    for table in tables:
-        for doc, record in docs_with_records(table):
+    records = each_record(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
+    for batch in batches_of(records):
+        docs, reasons = loaded.annotate([each.text for each in batch], job.n_threads)
+        for number, (each, doc) in enumerate(zip(batch, docs, strict=True)):
+            if doc is None:
+                bad.add(BadRecord(each.file, each.record, reasons[number], each.text[:1000]))
+            else:
+                counted.add(1, len(each.text))
+                yield doc, {"file": each.file, "record": each.record, **each.kept}
+
+
+def batches_of(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Yield records in batches that are annotated at a time."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        if batch and (len(batch) == BATCH_SIZE or size + len(record.text) > BATCH_CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(record)
+        size += len(record.text)
+    if batch:
+        yield batch
+
+
+def write_docs(
+    stream: HashedStream, job: Job, unit: Unit, bad: Quarantine, counted: Counted
+) -> None:
+    """Annotate a unit, and write Docs or lines, with where records come from and kept columns.
+
+    What a format cannot hold goes to the quarantine.
+    """
+    loaded = load(str(find_copy(job.pipeline)))
+    with loaded.lock:
+        docs = annotated_docs(job, unit, loaded, bad, counted)
+        if job.format == "spacy":
+            stream.write(bytes_of_docs(with_records(docs), ["LEMMA", "MORPH"]))
+            return
+        names = ["file", "record", *(kept_column(each)[0] for each in job.keep)]
+        lines = DocLines.of(loaded.nlp, cast("TextFormat", job.format), names)
+        stream.write(lines.header.encode())
+        for doc, record in docs:
             try:
                 stream.write(lines.of_doc(doc, record).encode())
             except ValueError as error:
                 bad.add(BadRecord(record["file"], record["record"], str(error), doc.text[:1000]))
-                tables.leave_out(doc.text)
+                counted.add(-1, -len(doc.text))
 
 
-def docs_with_records(table: pa.Table) -> Iterator[tuple[Doc, dict[str, Any]]]:
-    """Yield the Docs of a table, each with what it has besides."""
-    # Of its own: that of a pipeline would grow with every unit.
-    docs = docs_of(table, Vocab())
-    return zip(docs, table.select(names_of_records(table.schema)).to_pylist(), strict=True)
-
-
-def names_of_records(schema: pa.Schema) -> list[str]:
-    """The columns that say where records come from, and those that are kept."""
-    names = schema.names[: schema.get_field_index("word_starts")]
-    return [name for name in names if name != "text"]
+def with_records(docs: Iterable[tuple[Doc, dict[str, Any]]]) -> Iterator[Doc]:
+    """Yield Docs whose `user_data` has where they come from, and kept columns."""
+    for doc, record in docs:
+        doc.user_data.update(record)
+        yield doc
 
 
 # Quarantine --------------------------------------------------------------------------------------

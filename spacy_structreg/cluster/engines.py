@@ -8,26 +8,19 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
+
+from spacy_structreg.cluster.extra_packages import need_packages
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["EngineName", "connect", "need_packages"]
+__all__ = ["EngineName", "connect"]
 
 EngineName = Literal["local"]
 """Names of engines that are started here."""
 
-EXTRA = "pip install 'spacy_structreg[cluster]'"
 LOOPBACK = "127.0.0.1"
-
-
-def need_packages(*names: str) -> None:
-    """Raise ValueError, in one line, if a package of the extra `cluster` is not installed."""
-    for name in names:
-        if find_spec(name) is None:
-            raise ValueError(f"this needs the package {name}; {EXTRA}")
 
 
 @contextmanager

@@ -1,42 +1,61 @@
-"""Inputs of any size as units of work, and units as records: batches of texts with their places.
+"""Inputs of any size as units of work, and units as records: texts with their places.
 
-Parquet, JSON lines and text, in files of this machine or of whatever fsspec reaches. What cannot be
-read is reported with its place and left out; the rest is read on.
+Parquet, JSON lines, CSV and text, in files of this machine or of whatever fsspec reaches. What
+cannot be read is reported with its place and left out; the rest is read on.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 import lzma
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 import fsspec
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from fsspec.core import has_magic, url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
+from spacy_structreg.cluster.extra_packages import ExtraPackage, need_packages
 from spacy_structreg.corpora.files import BYTE_ORDER_MARK, DAMAGED, LONGEST_LINE, damaged
 
-__all__ = ["BadRecord", "Part", "Unit", "plan_units", "read_records"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+else:
+    pa, pc, pq = map(ExtraPackage, ("pyarrow", "pyarrow.compute", "pyarrow.parquet"))
 
-Format: TypeAlias = Literal["parquet", "jsonl", "text"]
+__all__ = [
+    "BadRecord",
+    "Part",
+    "Record",
+    "Unit",
+    "each_record",
+    "format_of",
+    "plan_units",
+    "read_records",
+    "refuse",
+]
+
+Format: TypeAlias = Literal["parquet", "jsonl", "csv", "text"]
 
 FORMATS: Final[dict[str, Format]] = {
     ".parquet": "parquet",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
+    ".csv": "csv",
     ".txt": "text",
 }
 COMPRESSED: Final = (".gz", ".xz", ".zst")
@@ -61,7 +80,7 @@ class Part:
 
     file: path or URL. begin, end: row groups of Parquet; byte offsets of text and JSON lines, where
     a record belongs to the part in which its first byte lies. An end of None is that of the file.
-    Compressed files are not parted.
+    CSV and compressed files are not parted.
     """
 
     file: str
@@ -92,7 +111,21 @@ class BadRecord:
     content: str = ""
 
 
+class Record(NamedTuple):
+    """A text, its place as in the columns of `read_records`, and what is kept besides, by names."""
+
+    file: str
+    record: int
+    text: str
+    kept: dict[str, Any]
+
+
 OnBad: TypeAlias = Callable[[BadRecord], None]
+
+
+def refuse(bad: BadRecord) -> None:
+    """Raise ValueError for a bad record, where none may be left out."""
+    raise ValueError(f"{bad.file}, record {bad.record}: {bad.reason}; mend the file")
 
 
 # Units -------------------------------------------------------------------------------------------
@@ -102,10 +135,10 @@ def plan_units(inputs: Sequence[str], *, unit_bytes: int = UNIT_BYTES) -> list[U
     """Units of about `unit_bytes` bytes, as they lie in the files, in the order of file names.
 
     inputs: paths, glob patterns and URLs of files (``s3://…``). Their names end in .parquet,
-        .jsonl, .ndjson, .json or .txt; all but the first may have .gz, .xz or .zst behind it. A
-        file that is named twice counts once.
+        .jsonl, .ndjson, .json, .csv or .txt; all but the first may have .gz, .xz or .zst behind it.
+        A file that is named twice counts once.
     unit_bytes: large files of text and JSON lines are cut, small ones are put together; row groups
-        of Parquet and compressed files stay whole.
+        of Parquet, CSV and compressed files stay whole.
     The same files give the same units. Raises ValueError for names of no known format, folders, and
     patterns that no file goes with; OSError for files that cannot be read.
     """
@@ -179,7 +212,11 @@ def sized_parts(files: dict[str, int], unit_bytes: int) -> Iterator[tuple[Part, 
         if of_groups := row_groups.get(file):
             for number, of_group in enumerate(of_groups):
                 yield Part(file, kind, number, number + 1), of_group
-        elif size <= unit_bytes or kind == "parquet" or Path(file).suffix.lower() in COMPRESSED:
+        elif (
+            size <= unit_bytes
+            or kind in ("parquet", "csv")
+            or Path(file).suffix.lower() in COMPRESSED
+        ):
             yield Part(file, kind), size
         else:
             # Of equal lengths, so that no unit is but a few bytes.
@@ -222,27 +259,60 @@ def read_records(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the records of a unit in batches of some thousand, or of a few megabytes of text.
 
-    text_column: the column of Parquet, or the field of JSON lines, that has the text; of a text
-        file, each line is one.
+    text_column: the column of Parquet or CSV, or the field of JSON lines, that has the text; of a
+        text file, each line is one.
     keep: further columns or fields that are read, each a name or ``name:type`` with a type of
         Arrow, such as ``id:int64``. Without a type, columns of Parquet keep theirs, and fields are
         strings: numbers, lists and the like as JSON text. Fields that are missing are null.
     on_bad: is called for what is left out: lines that are no UTF-8, no JSON or longer than
-        `corpora.files.LONGEST_LINE`, records without text, values that are not of their type, and
-        the rest of a part that is damaged. Blank lines are none.
+        `corpora.files.LONGEST_LINE`, rows of CSV without all columns, records without text, values
+        that are not of their type, and the rest of a part that is damaged. Blank lines are none.
 
     The columns are ``file`` (string), as the unit names it; ``record`` (int64), the number of the
-    row in a Parquet file, from 0, else the byte at which the line begins, uncompressed;
+    row in a Parquet or CSV file, from 0, else the byte at which the line begins, uncompressed;
     ``text`` (large_string), whatever it is called in the file; and those that are kept.
     Raises ValueError for types that Arrow does not know, for kept columns called file, record or
-    text, if there is no such column in a Parquet file, and for kept fields of text files; OSError
-    for files that cannot be read.
+    text, if there is no such column in a Parquet or CSV file, and for kept fields of text files;
+    OSError for files that cannot be read.
     """
     kept = [kept_column(each) for each in keep]
-    read = {"parquet": parquet_records, "jsonl": line_records, "text": line_records}
     yield from joined(
-        batch for part in unit.parts for batch in read[part.format](part, text_column, kept, on_bad)
+        batch
+        for part in unit.parts
+        for batch in (
+            parquet_records(part, text_column, kept, on_bad)
+            if part.format == "parquet"
+            else batches_of(part, text_column, kept, on_bad)
+        )
     )
+
+
+def each_record(
+    unit: Unit,
+    *,
+    text_column: str = "text",
+    keep: Sequence[str] = (),
+    on_bad: OnBad,
+) -> Iterator[Record]:
+    """Yield the records of a unit one by one; otherwise as `read_records`.
+
+    Needs Arrow for Parquet, for ``.zst``, and for kept columns with a type alone.
+    """
+    kept = [kept_column(each) for each in keep]
+    names = [name for name, _ in kept]
+    for part in unit.parts:
+        if part.format == "parquet":
+            for batch in parquet_records(part, text_column, kept, on_bad):
+                for row in batch.to_pylist():
+                    file, record, text = (row.pop(name) for name in PLACE)
+                    yield Record(file, record, text, row)
+            continue
+        for record, text, values in text_records(part, text_column, kept, on_bad):
+            plain = (
+                value if kind is None or value is None else value.as_py()
+                for value, (_, kind) in zip(values, kept, strict=True)
+            )
+            yield Record(part.file, record, text, dict(zip(names, plain, strict=True)))
 
 
 def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -274,6 +344,7 @@ def kept_column(text: str) -> KeptColumn:
     name, colon, type_name = text.rpartition(":")
     kind = None
     if colon:
+        need_packages("pyarrow")
         try:
             kind = pa.type_for_alias(type_name)
         except ValueError as error:
@@ -305,7 +376,9 @@ def batch_of(
 def is_damage(error: Exception) -> bool:
     """True if an error of Arrow is about the content of a file, not about reaching it."""
     # Of names of columns, too, which are read with the rest.
-    if isinstance(error, (pa.ArrowException, UnicodeDecodeError, *DAMAGED)):
+    if isinstance(error, (UnicodeDecodeError, *DAMAGED)):
+        return True
+    if "pyarrow" in sys.modules and isinstance(error, pa.ArrowException):
         return not isinstance(error, (MemoryError, pa.ArrowCancelled))
     # Arrow raises OSError itself, without a number, for pages that it cannot decode.
     return type(error) is OSError and error.errno is None
@@ -321,14 +394,10 @@ def open_file(file: str) -> BinaryIO:
 # Lines -------------------------------------------------------------------------------------------
 
 
-def line_records(
+def batches_of(
     part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a part of a file of text or JSON lines, as `read_records`."""
-    if part.format == "text" and kept:
-        raise ValueError(
-            f"{part.file}: a text file has no fields, so that {kept[0][0]!r} cannot be kept"
-        )
+    """Yield the records of a part of a file that is no Parquet, as `read_records`."""
     records: list[int] = []
     texts: list[str] = []
     fields: list[list[Any]] = [[] for _ in kept]
@@ -341,25 +410,113 @@ def line_records(
         )
         return batch_of(part.file, records, texts, arrays)
 
-    for begin, data in lines_of(part, on_bad):
-        try:
-            if part.format == "text":
-                texts.append(decoded(data))
-            else:
-                text, values = fields_of(decoded(data), text_column, kept)
-                texts.append(text)
-                for column, value in zip(fields, values, strict=True):
-                    column.append(value)
-        except ValueError as error:
-            on_bad(BadRecord(part.file, begin, str(error), shown(data)))
-            continue
-        records.append(begin)
-        size += len(data)
+    for record, text, values in text_records(part, text_column, kept, on_bad):
+        records.append(record)
+        texts.append(text)
+        for column, value in zip(fields, values, strict=True):
+            column.append(value)
+        size += len(text.encode())
         if len(texts) == BATCH_RECORDS or size >= BATCH_BYTES:
             yield batch()
             records, texts, fields, size = [], [], [[] for _ in kept], 0
     if texts:
         yield batch()
+
+
+def text_records(
+    part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
+) -> Iterator[tuple[int, str, list[Any]]]:
+    """Yield number, text and kept values of each record of a file that is no Parquet.
+
+    Values with a type are scalars of Arrow, or None.
+    """
+    if part.format == "text" and kept:
+        raise ValueError(
+            f"{part.file}: a text file has no fields, so that {kept[0][0]!r} cannot be kept"
+        )
+    if part.format == "csv":
+        yield from csv_records(part, text_column, kept, on_bad)
+        return
+    for begin, data in lines_of(part, on_bad):
+        try:
+            line = decoded(data)
+            text, values = line, list[Any]()
+            if part.format == "jsonl":
+                text, values = fields_of(line, text_column, kept)
+        except ValueError as error:
+            on_bad(BadRecord(part.file, begin, str(error), shown(data)))
+            continue
+        yield begin, text, values
+
+
+def csv_records(
+    part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
+) -> Iterator[tuple[int, str, list[Any]]]:
+    """Yield the records of a CSV file, whose first row names the columns, as `text_records`."""
+    number = 0
+    with open_lines(part.file) as stream:
+        rows = csv_rows(stream)
+        try:
+            header = next(rows, None)
+            if header is None:
+                return
+            if isinstance(header, ValueError):
+                raise ValueError(f"{part.file}: the first row is {header}") from header
+            check_columns(part.file, header, [text_column, *(name for name, _ in kept)])
+            text_place = header.index(text_column)
+            places = [header.index(name) for name, _ in kept]
+            for number, row in enumerate(rows):
+                try:
+                    if isinstance(row, ValueError):
+                        raise row
+                    if len(row) != len(header):
+                        raise ValueError(f"{len(row)} columns in place of {len(header)}")
+                    values = [
+                        None if kind and not row[place] else field_value(row[place], name, kind)
+                        for place, (name, kind) in zip(places, kept, strict=True)
+                    ]
+                except ValueError as error:
+                    on_bad(BadRecord(part.file, number, str(error)))
+                    continue
+                yield number, row[text_place], values
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            on_bad(BadRecord(part.file, number, damaged(error)))
+
+
+def csv_rows(stream: BinaryIO) -> Iterator[list[str] | ValueError]:
+    """Yield the rows of CSV that are not blank, or why one cannot be read."""
+    is_first = True
+
+    def line_of(data: bytes) -> str:
+        nonlocal is_first
+        if is_first:
+            data = data.removeprefix(BYTE_ORDER_MARK.encode())
+            is_first = False
+        if len(data) - data.endswith(b"\n") > LONGEST_LINE:
+            while data and not data.endswith(b"\n"):
+                data = stream.readline(BUFFER)
+            raise ValueError(f"the line is longer than {LONGEST_LINE} bytes")
+        return decoded(data)
+
+    # One byte more for the line feed, and another one to see that there is more.
+    lines = iter(partial(stream.readline, LONGEST_LINE + 2), b"")
+    rows = csv.reader(map(line_of, lines), strict=True)
+    while True:
+        # That of the process is for others.
+        before = csv.field_size_limit(LONGEST_LINE)
+        row: list[str] | ValueError
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except (csv.Error, ValueError) as error:
+            row = ValueError(f"no CSV: {error}")
+        finally:
+            csv.field_size_limit(before)
+        if row:
+            yield row
 
 
 def lines_of(part: Part, on_bad: OnBad) -> Iterator[tuple[int, bytes]]:
@@ -510,7 +667,7 @@ def parquet_records(
             if sum(rows) != metadata.num_rows:
                 raise pa.ArrowInvalid("its row groups have not as many rows as it says")
             columns = [text_column, *(name for name, _ in kept)]
-            check_columns(part.file, metadata.schema.to_arrow_schema(), columns)
+            check_columns(part.file, metadata.schema.to_arrow_schema().names, columns)
             leaves = {metadata.schema.column(i).path for i in range(metadata.num_columns)}
             file = pq.ParquetFile(
                 stream,
@@ -537,11 +694,11 @@ def parquet_records(
             on_bad(BadRecord(part.file, row, reason))
 
 
-def check_columns(file: str, schema: pa.Schema, columns: Iterable[str]) -> None:
-    """Raise ValueError if a Parquet file lacks a column."""
+def check_columns(file: str, names: Sequence[str], columns: Iterable[str]) -> None:
+    """Raise ValueError if a file lacks a column. names: that it has."""
     for name in columns:
-        if name not in schema.names:
-            raise ValueError(f"{file} has no column {name!r}; it has {', '.join(schema.names)}")
+        if name not in names:
+            raise ValueError(f"{file} has no column {name!r}; it has {', '.join(names)}")
 
 
 def rows_of_batch(group: pq.RowGroupMetaData) -> int:

@@ -13,7 +13,7 @@ from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
-from spacy_structreg.cluster.records import BadRecord, Unit, read_records
+from spacy_structreg.cluster.records import Unit, read_records, refuse
 from spacy_structreg.cluster.shard_results import results_of, tried
 from spacy_structreg.models.word_clustering import (
     CONTEXTS,
@@ -43,11 +43,6 @@ def sentences_of(unit: Unit, text_column: str) -> Iterator[list[str]]:
             for line in text.split("\n"):
                 if words := line.split():
                     yield words
-
-
-def refuse(bad: BadRecord) -> None:
-    """Raise ValueError: text that was segmented by a program has no bad records."""
-    raise ValueError(f"{bad.file}, record {bad.record}: {bad.reason}; mend the file")
 
 
 def words_of_unit(unit: Unit, text_column: str) -> Counter[str]:

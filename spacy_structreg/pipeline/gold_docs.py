@@ -34,6 +34,7 @@ from spacy_structreg.pipeline.documents import (
 from spacy_structreg.pipeline.task import all_tasks
 
 __all__ = [
+    "bytes_of_docs",
     "doc_of_sentence",
     "read_docbin",
     "read_docs",
@@ -178,12 +179,17 @@ def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
 
 
 def save_docs(path: Path, docs: Iterable[Doc], further: Sequence[str] = ()) -> None:
-    """Write Docs to a `.spacy` file, in one step.
+    """Write Docs to a `.spacy` file, in one step. further: as of `bytes_of_docs`."""
+    data = bytes_of_docs(docs, further)
+    with replace_bytes(path) as stream:
+        stream.write(data)
+
+
+def bytes_of_docs(docs: Iterable[Doc], further: Sequence[str] = ()) -> bytes:
+    """Docs as a `.spacy` file has them.
 
     further: names of attributes of tokens that are kept, besides the usual ones and those of tasks.
     """
     of_tasks = [name for task in all_tasks() for name in task.attributes]
     attributes = dict.fromkeys([*WRITTEN, *of_tasks, *further])
-    written = DocBin(attrs=list(attributes), store_user_data=True, docs=docs)
-    with replace_bytes(path) as stream:
-        stream.write(written.to_bytes())
+    return DocBin(attrs=list(attributes), store_user_data=True, docs=docs).to_bytes()

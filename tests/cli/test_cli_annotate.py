@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
 import signal
@@ -56,16 +58,118 @@ def test_a_run_on_processes_of_this_machine(
     assert "in 1 unit, 1 of them before, in" in again.stdout
 
 
+@pytest.fixture
+def without_extra(tmp_path: Path) -> dict[str, str]:
+    """The environment of processes where the extra `cluster` is not installed."""
+    folder = tmp_path / "blocked"
+    folder.mkdir()
+    text = "import sys\nfor name in ('dask', 'distributed', 'pyarrow'): sys.modules[name] = None\n"
+    (folder / "sitecustomize.py").write_text(text, "utf-8")
+    path = os.pathsep.join([str(folder), *map(str, filter(None, sys.path))])
+    return {**os.environ, "PYTHONPATH": path}
+
+
+# Writes all formats, as the command does.
+ALL_FORMATS = """
+import sys
+from spacy_structreg.cluster.annotate_run import annotate
+
+if __name__ == "__main__":
+    pipeline, *inputs = sys.argv[1:]
+    for format in ("jsonl", "csv", "conllu", "spacy"):
+        settings = {"format": format, "keep": ["id"], "unit_bytes": 100}
+        done = annotate(pipeline, inputs, f"out-{format}", n_workers=2, **settings)
+        print(done.records, done.units > 1, done.bad_records)
+"""
+
+
+@pytest.mark.slow
+def test_one_machine_needs_no_extra(
+    pipeline: str,
+    texts: Path,
+    tmp_path: Path,
+    without_extra: dict[str, str],
+    invoke: Callable[..., Result],
+) -> None:
+    lines = texts.read_text("utf-8").splitlines()
+    with (tmp_path / "more.csv").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([["id", "text"], *enumerate(lines)])
+    records = (json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(lines))
+    (tmp_path / "more.jsonl").write_text("".join(records), "utf-8")
+    (tmp_path / "formats.py").write_text(ALL_FORMATS, "utf-8")
+    inputs = [tmp_path / "more.csv", tmp_path / "more.jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "formats.py", pipeline, *inputs],
+        capture_output=True,
+        text=True,
+        env=without_extra,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{2 * len(lines)} True 0\n" * 4
+    found = [
+        json.loads(line)
+        for shard in sorted(tmp_path.glob("out-jsonl/part-*.jsonl"))
+        for line in shard.read_text("utf-8").splitlines()
+    ]
+    assert [(each["text"], each["id"]) for each in found] == [
+        (text, str(number)) for _ in range(2) for number, text in enumerate(lines)
+    ]
+    docs = spacy.load(pipeline).pipe(lines)
+    words = [[token.text for token in doc] for doc in docs]
+    assert [each["words"] for each in found] == [*words, *words]
+    # With the extra, the same is written.
+    settings = ("--keep", "id", "-n", 1, "--unit-size", 1)
+    invoke("annotate", pipeline, *inputs, "same", "--format", "csv", *settings)
+    header, *rows = (tmp_path / "same/part-00000.csv").read_text("utf-8").splitlines()
+    shards = sorted(tmp_path.glob("out-csv/part-*.csv"))
+    parts = [shard.read_text("utf-8").splitlines() for shard in shards]
+    assert [(part[0], row) for part in parts for row in part[1:]] == [(header, row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (["texts.txt", "out"], "pyarrow"),
+        (["a.parquet", "out", "-f", "csv"], "pyarrow"),
+        (["a.jsonl", "out", "-f", "csv", "--keep", "id:int64"], "pyarrow"),
+        (["a.txt.zst", "out", "-f", "csv"], "pyarrow"),
+        (["texts.txt", "out", "-f", "csv", "--scheduler", "tcp://127.0.0.1:1"], "distributed"),
+    ],
+)
+@pytest.mark.usefixtures("texts")
+def test_what_needs_the_extra_names_it(
+    arguments: list[str],
+    package: str,
+    pipeline: str,
+    fails: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("a.parquet", "a.jsonl", "a.txt.zst"):
+        Path(name).write_bytes('{"text": "天"}\n'.encode())
+    for module in ("extra_packages", "annotate_run"):
+        monkeypatch.setattr(f"spacy_structreg.cluster.{module}.find_spec", lambda name: None)
+    message = fails("annotate", pipeline, *arguments, *([] if "tcp" in str(arguments) else ["-n1"]))
+    assert message == f"this needs the package {package}; pip install 'spacy_structreg[cluster]'"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="terminals interrupt groups of processes so")
+@pytest.mark.parametrize("extra", [True, False])
 def test_an_interrupted_run_says_what_was_kept(
-    pipeline: str, texts: Path, tmp_path: Path, invoke: Callable[..., Result]
+    extra: bool,
+    pipeline: str,
+    texts: Path,
+    without_extra: dict[str, str],
+    invoke: Callable[..., Result],
 ) -> None:
     """As by Ctrl-C, which all processes of the terminal are told of."""
+    tmp_path = texts.parent
     texts.write_text(texts.read_text("utf-8") * 1500, "utf-8")
     command = [sys.executable, "-m", "spacy", "structreg", "annotate", pipeline, texts.name, "out"]
     with subprocess.Popen(
-        [*command, "--workers", "1", "--unit-size", "4"],
+        [*command, "--format", "csv", "--workers", "1" if extra else "2", "--unit-size", "4"],
+        env={**os.environ} if extra else without_extra,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -86,7 +190,8 @@ def test_an_interrupted_run_says_what_was_kept(
     assert found[3] == str(tmp_path / "out")
     done = len(list(tmp_path.glob("out/_units/*.json")))
     assert 0 < int(found[1]) <= done < int(found[2])
-    again = invoke("annotate", pipeline, texts, tmp_path / "out", "-n", 1, "--unit-size", 4)
+    settings = ("--format", "csv", "-n", 1, "--unit-size", 4)
+    again = invoke("annotate", pipeline, texts, tmp_path / "out", *settings)
     assert f"in {found[2]} units, {done} of them before, in" in again.stdout
 
 
@@ -165,17 +270,3 @@ def test_faults_that_workers_find(
     message = fails("annotate", untrained, texts, tmp_path / "out", "-n", "1")
     assert message == "the tokenizer has not been trained; train it first"
     assert not list((tmp_path / "out").glob("part-*"))
-
-
-def test_a_package_that_is_missing_is_named(
-    pipeline: str,
-    texts: Path,
-    tmp_path: Path,
-    fails: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(
-        "spacy_structreg.cluster.engines.find_spec", lambda name: None if name == "pyarrow" else 1
-    )
-    message = fails("annotate", pipeline, texts, tmp_path / "out")
-    assert message == "this needs the package pyarrow; pip install 'spacy_structreg[cluster]'"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
+import lzma
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import spacy
 from typer.testing import CliRunner
@@ -76,6 +81,46 @@ def test_lines_as_rows(folder: Path, tmp_path: Path) -> None:
         ("b.txt", "2", "公园"),
     }
     assert all(float(row["score"]) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson.gz", "a.csv", "a.csv.xz", "a.parquet"])
+def test_records_are_as_lines_of_text(name: str, folder: Path, tmp_path: Path) -> None:
+    texts = TEXT.split("\n")
+    path = tmp_path / name
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"body": texts}), path)
+    else:
+        stream = io.StringIO(newline="")
+        if "csv" in name:
+            csv.writer(stream).writerows([["id", "body"], *enumerate(texts)])
+        else:
+            stream.writelines(json.dumps({"body": text}) + "\n" for text in texts)
+        data = stream.getvalue().encode()
+        compress = {".gz": gzip.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
+        path.write_bytes(compress(data))
+    arguments = ["keywords", str(folder / "nlp"), str(path), "--text-column", "body"]
+    for options in ([], ["--lines"], ["--against", str(folder / "b.txt")]):
+        expected = run(folder, *options).replace(str(folder / "a.txt"), str(path))
+        done = CliRunner().invoke(structreg_app, [*arguments, *options])
+        assert done.exit_code == 0, done.output
+        assert done.stdout == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (
+            '{"text": "书"}\n{"text": 7}\n',
+            "record 16: the field 'text' is no string; mend",
+        ),
+        ('{"body": "书"}\n', "record 0: no field 'text'"),
+    ],
+)
+def test_faulty_records_are_refused(content: str, fault: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(content, "utf-8")
+    with pytest.raises(ValueError, match=fault):
+        keywords(str(folder / "nlp"), [tmp_path / "a.jsonl"], output=tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_files_against_others(folder: Path) -> None:

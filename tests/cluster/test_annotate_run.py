@@ -23,15 +23,9 @@ from spacy_structreg.cluster.annotate_run import AnnotateSummary, annotate
 from spacy_structreg.cluster.annotated_units import MANIFEST, Job, annotate_unit, checksum_of
 from spacy_structreg.cluster.engines import connect
 from spacy_structreg.cluster.output_folder import OutputFolder
-from spacy_structreg.cluster.pipeline_copies import (
-    PipelineCopy,
-    ShippedPipeline,
-    find_copy,
-    packed,
-    ship_pipeline,
-    tree_checksum,
-)
+from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy, tree_checksum
 from spacy_structreg.cluster.records import plan_units
+from spacy_structreg.cluster.shipped_pipelines import ShippedPipeline, packed, ship_pipeline
 from spacy_structreg.corpora.folders import locked
 from spacy_structreg.corpora.formats.conllu import read_conllu
 

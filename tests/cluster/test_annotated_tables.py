@@ -21,7 +21,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_structreg.cluster import annotated_tables
+from spacy_structreg.cluster import loaded_pipelines
 from spacy_structreg.cluster.annotated_tables import Annotator, annotate_batch, docs_of
 from spacy_structreg.models.calibration import Calibration
 from spacy_structreg.pipeline.constituency_documents import (
@@ -229,10 +229,9 @@ def test_any_type_of_strings_has_texts(folder: Path, kind: Any) -> None:
 
 @given(st.lists(st.integers(0, 30), max_size=30), st.integers(1, 5), st.integers(1, 40))
 def test_slices_are_bounded(lengths: list[int], batch_size: int, characters: int) -> None:
-    texts = pa.chunked_array([["x" * length for length in lengths]], pa.string())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotated_tables, "BATCH_CHARACTERS", characters)
-        found = list(annotated_tables.slices(texts, batch_size))
+        patch.setattr(loaded_pipelines, "BATCH_CHARACTERS", characters)
+        found = list(loaded_pipelines.slices(lengths, batch_size))
     assert [i for start, end in found for i in range(start, end)] == list(range(len(lengths)))
     for start, end in found:
         assert end - start <= batch_size
@@ -337,13 +336,13 @@ def test_threads_take_turns(folder: Path) -> None:
 def test_words_are_forgotten_when_there_are_many(
     nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annotated_tables, "MOST_WORDS", 100)
+    monkeypatch.setattr(loaded_pipelines, "MOST_WORDS", 100)
     nlp.to_disk(tmp_path)
     annotator = Annotator(tmp_path, batch_size=10)
     texts = [f"小王写{chr(0x4E00 + 7 * number)}。我看书" for number in range(400)]
     found = list(docs_of(annotator(table_of(texts)), Vocab()))
     assert list(map(content, found)) == list(map(content, nlp.pipe(texts)))
-    loaded: Any = annotated_tables.load(str(tmp_path)).nlp
+    loaded: Any = loaded_pipelines.load(str(tmp_path)).nlp
     # What its words are made with is as it was.
     assert loaded.vocab.lex_attr_getters.keys() == nlp.vocab.lex_attr_getters.keys()
     assert loaded.vocab["Ａ"].norm_ == nlp.vocab["Ａ"].norm_

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import lzma
 import random
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.cluster import records
-from spacy_structreg.cluster.records import BadRecord, Part, Unit, plan_units, read_records
+from spacy_structreg.cluster.records import (
+    BadRecord,
+    Part,
+    Unit,
+    each_record,
+    plan_units,
+    read_records,
+)
 from spacy_structreg.corpora.files import LONGEST_LINE
 
 TEXTS = ["今天上午开放。", "a  b", "他说：“ＯＫ 👍”。", "第一行", "零\0字符", "e\u0301", "x" * 300]
@@ -31,7 +40,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def read(units: Iterable[Unit], **settings: Any) -> tuple[list[dict[str, Any]], list[BadRecord]]:
+def read(units: Sequence[Unit], **settings: Any) -> tuple[list[dict[str, Any]], list[BadRecord]]:
     """The records of units and what is left out, without their files."""
     bad: list[BadRecord] = []
     rows = [
@@ -40,6 +49,14 @@ def read(units: Iterable[Unit], **settings: Any) -> tuple[list[dict[str, Any]], 
         for batch in read_records(unit, on_bad=bad.append, **settings)
         for row in batch.to_pylist()
     ]
+    # One by one they are the same.
+    again: list[BadRecord] = []
+    single = [each for unit in units for each in each_record(unit, on_bad=again.append, **settings)]
+    assert [{**each._asdict(), **each.kept} for each in single] == [
+        {**row, "kept": {name: row[name] for name in row if name not in records.PLACE}}
+        for row in rows
+    ]
+    assert again == bad
     return rows, bad
 
 
@@ -337,10 +354,106 @@ def test_every_part_reads_what_is_its_own_alone(tmp_path: Path) -> None:
         rows, bad = read([Unit(0, tuple(parts))])
     assert [len(row["text"]) for row in rows] == [100_000]
     assert bad == []
-    assert Counted.n_read <= 3 * len(content)
+    # They are read in two ways.
+    assert Counted.n_read <= 2 * 3 * len(content)
 
 
 # Plans -------------------------------------------------------------------------------------------
+
+
+# CSV ----------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.text("天 ab,\"'\n\r。\0👍", max_size=8), st.integers(0, 99)), max_size=8),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_csv_is_read_as_it_was_written(rows: list[tuple[str, int]], end: str, marked: bool) -> None:
+    """By Python's own writer."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerow(["id", "text", "more"])
+    writer.writerows([number, text, ""] for text, number in rows)
+    content = stream.getvalue().encode("utf-8-sig" if marked else "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "open_file", lambda _: records.io.BytesIO(content))
+        limit = csv.field_size_limit()
+        unit = Unit(0, (Part("a.csv", "csv"),))
+        found, bad = read([unit], keep=["id:int64", "more"])
+        assert csv.field_size_limit() == limit
+    assert bad == []
+    assert [(row["text"], row["id"], row["more"]) for row in found] == [
+        (text, number, "") for text, number in rows
+    ]
+    assert [row["record"] for row in found] == list(range(len(rows)))
+
+
+def test_bad_rows_of_csv_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        "text,id\n天,1\n\n雨,2,3\n".encode()
+        + b"\xff,4\n"
+        + "雪,x\n".encode()
+        + b'"a"b,6\n'
+        + b"x" * (LONGEST_LINE + 9)
+        + ',8\n风,\n"雷'.encode()
+    )
+    found, bad = read(plan_units([str(path)]), keep=["id:int64"])
+    assert [(row["text"], row["record"], row["id"]) for row in found] == [
+        ("天", 0, 1),
+        ("风", 6, None),
+    ]
+    reasons = [
+        r"3 columns in place of 2",
+        r"no CSV: byte 0xff at byte offset 0 of the line is not UTF-8",
+        r"the field 'id' is no int64: 'x'",
+        "no CSV: ',' expected after '\"'",
+        rf"no CSV: the line is longer than {LONGEST_LINE} bytes",
+        r"no CSV: unexpected end of data",
+    ]
+    assert [each.record for each in bad] == [1, 2, 3, 4, 5, 7]
+    assert [each.reason for each in bad] == reasons
+
+
+def test_csv_is_one_part_of_a_unit(tmp_path: Path) -> None:
+    for number in range(3):
+        text = "text\n" + "".join(f'"{number}\n{row}"\n' for row in range(100))
+        with gzip.open(tmp_path / f"{number}.csv.gz", "wt", encoding="utf-8") as stream:
+            stream.write(text)
+        (tmp_path / f"{number}.csv").write_text(text, "utf-8")
+    units = plan_units([f"{tmp_path}/*.csv*"], unit_bytes=50)
+    assert len(units) == 6
+    rows, bad = read(units)
+    assert bad == []
+    assert [row["text"] for row in rows] == [
+        f"{number}\n{row}" for number in range(3) for _ in range(2) for row in range(100)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "keep", "fault"),
+    [
+        (b"body\n1\n", [], "has no column 'text'; it has body"),
+        (b"text\n1\n", ["id"], "has no column 'id'; it has text"),
+        (b'"te"xt\n1\n', [], "the first row is no CSV"),
+        (b"\xff\n1\n", [], "the first row is no CSV: byte 0xff"),
+    ],
+)
+def test_faulty_first_rows_of_csv(
+    content: bytes, keep: list[str], fault: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=fault):
+        read(plan_units([f"{tmp_path}/a.csv"]), keep=keep)
+
+
+def test_empty_csv_has_no_records(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"")
+    assert read(plan_units([f"{tmp_path}/a.csv"])) == ([], [])
+
+
+# Units -------------------------------------------------------------------------------------------
 
 
 def test_small_files_share_units(tmp_path: Path) -> None:
@@ -384,7 +497,7 @@ def test_names_patterns_and_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [row["text"] for row in read(units)[0]][-1] == "2"
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a", "a.gz", "a.parquet.gz", "a.txt.bz2", "txt", ".txt"])
+@pytest.mark.parametrize("name", ["a.tsv", "a", "a.gz", "a.parquet.gz", "a.txt.bz2", "txt", ".txt"])
 def test_names_of_no_known_format_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     with pytest.raises(ValueError, match=r"the name does not say what format this is; let it end"):
