@@ -12,7 +12,17 @@ from typing import Final
 
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
 
-__all__ = ["BEGINS", "CHARACTERS", "DATE_NAME", "DIGITS", "FRACTION", "NUMERAL", "ORDINAL", "YEAR"]
+__all__ = [
+    "CHARACTERS",
+    "DATE_NAME",
+    "DIGITS",
+    "FRACTION",
+    "LONE",
+    "NUMERAL",
+    "ORDINAL",
+    "PAIRS",
+    "YEAR",
+]
 
 _DIGIT: Final = "一二三四五六七八九两兩"
 _ZERO: Final = "零〇○"
@@ -76,12 +86,19 @@ _ERA: Final = (
     "崇祯|崇禎|贞观|貞觀|开元|開元|明治|大正|昭和|平成|令和"
 )
 
-BEGINS: Final = (
-    f"[{_DIGIT}几幾{_ZERO}](?=[{_DIGIT}{_ZERO}{_UNITS}{_TEN_THOUSANDS}点點分又])|"
-    f"[{_UNITS}](?=[{_DIGIT}几幾多余餘{_TEN_THOUSANDS}分])|[万萬](?=分之)|[廿卅]|[{_DIGIT}元](?=年)|(?:{_ERA})(?=[{CHARACTERS}元0-9０-９])|"
-    f"[{_FORMAL}](?=[{_FORMAL_TENS}{_TEN_THOUSANDS}])|第(?=[{CHARACTERS}0-9０-９])"
+PAIRS: Final = (
+    (f"{_DIGIT}几幾{_ZERO}", f"{_DIGIT}{_ZERO}{_UNITS}{_TEN_THOUSANDS}点點分又"),
+    (_UNITS, f"{_DIGIT}几幾多余餘{_TEN_THOUSANDS}分"),
+    ("万萬", "分"),
+    (f"{_DIGIT}元", "年"),
+    (_FORMAL, f"{_FORMAL_TENS}{_TEN_THOUSANDS}"),
+    ("第", f"{CHARACTERS}0-9０-９"),
+    ("".join(era[0] for era in _ERA.split("|")), "".join(era[1] for era in _ERA.split("|"))),
 )
-"""Characters with which one of the others may begin."""
+"""Characters with which one of the others may begin, and those of which one must follow."""
+
+LONE: Final = "廿卅"
+"""Those that nothing need follow."""
 
 NUMERAL: Final = (
     f"{_HEAD}(?:(?:{_NUMBER}|[{_DIGIT}零〇])[点點](?:[{_DIGIT}{_ZERO}]{{2,20}}(?![十分刻])|"

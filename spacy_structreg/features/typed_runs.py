@@ -17,6 +17,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
 from spacy_structreg.features import numerals
 from spacy_structreg.features.character_classes import RUNS
+from spacy_structreg.features.run_begins import RunBegins
 
 __all__ = [
     "FIRST_STAND_IN",
@@ -319,10 +320,12 @@ _LETTERS: Final = re.compile(f"[{_LETTER}]{{1,200}}")
 _TWO_NUMERALS: Final = re.compile(
     f"[{numerals.CHARACTERS}0-9](?!百[货貨])[{numerals.CHARACTERS}0-9半多余餘]"
 )
-_CANDIDATE: Final = re.compile(
-    f"[!-~¯•{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}]|"
-    f"[{_SINGLE}]|(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？!?]{{2}}|[~～]{{2}}|[{_BETWEEN}](?=\\d)|"
-    f"{numerals.BEGINS}"
+# Where one may begin. Of the marks of ranges, those of numbers are told by the patterns.
+_BEGIN: Final = RunBegins(
+    f"!-~¯•{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}{_SINGLE}"
+    f"{_BETWEEN[1:]}{numerals.LONE}",
+    f"{_MARKS}{_LAUGHS}",
+    (("！？", "！？!?"), ("～", "~～"), *numerals.PAIRS),
 )
 
 # Full-width letters, digits, and what stands within numbers and addresses, as half-width ones.
@@ -426,8 +429,7 @@ class TypedRuns:
         end = 0
         closing: set[int] = set()
         kind: RunKind
-        while candidate := _CANDIDATE.search(seen, end):
-            start = candidate.start()
+        while (start := _BEGIN.next(seen, end)) >= 0:
             if start in closing:
                 end = start + 1
                 kind = "topic" if seen[start] == "#" else "mark"

@@ -54,7 +54,7 @@ def constrained_text(
             # Runs look the same to the model, however they are cut.
             boundary = boundaries % SAYS_STAND_IN
             boundaries = boundaries - boundary + np.where(given, given, boundary)
-    if boundaries is not None:
+    if boundaries is not None and len(words):
         # Listed words may go beyond runs, but not cut them.
         inside = np.append(boundaries % SAYS_STAND_IN == CONTINUES, False)
         words = words[~(inside[words[:, 0]] | inside[words[:, 1]])]
@@ -103,16 +103,15 @@ def _run_constraints(
 
     Of each word begin, end and tag; none if the model has no tags.
     """
-    if runs is None:
+    found = [] if runs is None else list(runs.find(text))
+    if not found:
         return None, []
-    tags = frozenset(known_tags)
-    found = list(runs.find(text))
     boundaries = run_limits(text, found)
     return boundaries if boundaries.any() else None, [
         (start, end, tag)
         for run in found
         for (start, end), tag in zip(run.pieces, run.tags, strict=False)
-        if tag in tags
+        if tag in known_tags
     ]
 
 
@@ -120,21 +119,24 @@ def _with_tagged_runs(
     forced: NDArray[np.int32],
     rows: list[tuple[int, int, int]],
     boundaries: NDArray[np.uint8],
-    words: Iterable[NDArray[np.int32]],
+    words: Sequence[NDArray[np.int32]],
 ) -> NDArray[np.int32]:
     """Places of forced words, and those of typed runs with a tag, by their begins.
 
     words: places of words of the user, which come first.
     """
-
     if not rows:
         return forced
-    places = np.array(rows, dtype=np.int32)
-    begins = np.append(boundaries % SAYS_STAND_IN == BEGINS, True)
-    covered = np.concatenate(([0], np.cumsum(_covered(len(boundaries), words, 0))))
-    kept = begins[places[:, 0]] & begins[places[:, 1]]
-    kept &= covered[places[:, 0]] == covered[places[:, 1]]
-    joined = np.concatenate([forced, places[kept]])
+    begins = (boundaries % SAYS_STAND_IN == BEGINS).tolist()
+    begins.append(True)
+    rows = [row for row in rows if begins[row[0]] and begins[row[1]]]
+    if any(map(len, words)):
+        covered = [0, *np.cumsum(_covered(len(boundaries), words, 0)).tolist()]
+        rows = [row for row in rows if covered[row[0]] == covered[row[1]]]
+    places = np.array(rows, dtype=np.int32).reshape(-1, 3)
+    if not len(forced):
+        return places
+    joined = np.concatenate([forced, places])
     return joined[np.argsort(joined[:, 0], kind="stable")]
 
 

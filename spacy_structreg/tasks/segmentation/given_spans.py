@@ -130,12 +130,13 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
 
     uint8 of each character, as `TextDecoder.segment` takes it.
     """
-    said = np.zeros(len(text) + 1, dtype=np.uint8)
+    said = bytearray(len(text) + 1)
     # Where what joins the end of a piece ends. Runs within that are not gone through again.
     after = 0
     for run in runs:
         for start, end in run.pieces:
-            said[start + 1 : end] = CONTINUES
+            for place in range(start + 1, end):
+                said[place] = CONTINUES
             if run.is_open:
                 continue
             if not _joins(text, start):
@@ -146,9 +147,10 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
             said[after] = BEGINS
         if run.kind in STAND_INS:
             first, inner = STAND_INS[run.kind]
-            said[run.start + 1 : run.end] += SAYS_STAND_IN * inner
             said[run.start] += SAYS_STAND_IN * first
-    return said[:-1]
+            for place in range(run.start + 1, run.end):
+                said[place] += SAYS_STAND_IN * inner
+    return np.frombuffer(said, dtype=np.uint8)[:-1]
 
 
 def with_stand_ins(text: str, runs: Iterable[Run]) -> str:

@@ -756,19 +756,25 @@ def _joined_places(texts, constraints, field, number):
     base = 0
     joined = [NO_PLACES]
     for text, each in zip(texts, constraints, strict=True):
-        here = np.array(each[field], dtype=np.int64).reshape(-1, 3)
-        if here.size and not (
-            0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
-            and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
-            and -1 <= here[:, 2].min() and here[:, 2].max() < len(each.tags)
-        ):
-            raise ValueError("the occurrences of user words do not fit the text")
-        # The last number is that of no tag, which is -1.
-        numbers = np.array(
-            [*(number.get(tag, ANY_TAG) for tag in each.tags), ANY_TAG], dtype=np.int64
-        )
-        here[:, 2] = numbers[here[:, 2]]
-        here[:, :2] += base
-        joined.append(here)
+        if len(each[field]):
+            joined.append(_shifted_places(each[field], base, len(text), each.tags, number))
         base += len(text)
     return np.concatenate(joined)
+
+
+cdef object _shifted_places(places, Py_ssize_t base, Py_ssize_t n, tuple tags, dict number):
+    """The same of one text of `n` characters that begins at `base`."""
+    shifted = np.array(places, dtype=np.int64).reshape(-1, 3)
+    cdef int64_t[:, ::1] view = shifted
+    cdef Py_ssize_t i
+    cdef Py_ssize_t last = 0
+    for i in range(view.shape[0]):
+        if not (
+            last <= view[i, 0] < view[i, 1] <= n and -1 <= view[i, 2] < <Py_ssize_t> len(tags)
+        ):
+            raise ValueError("the occurrences of user words do not fit the text")
+        last = view[i, 0]
+        view[i, 0] += base
+        view[i, 1] += base
+        view[i, 2] = ANY_TAG if view[i, 2] < 0 else number.get(tags[view[i, 2]], ANY_TAG)
+    return shifted
