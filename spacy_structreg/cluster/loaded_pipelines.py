@@ -18,8 +18,10 @@ from spacy_structreg.pipeline.vocab_limit import VocabLimit
 
 __all__ = ["BATCH_SIZE", "LoadedPipeline", "load", "slices"]
 
-# Of what is annotated at a time.
 BATCH_SIZE: Final = 4096
+"""So many texts are annotated at a time, at most."""
+
+# Their characters, if it is not one text.
 BATCH_CHARACTERS: Final = 500_000
 # As of `VocabLimit`.
 MOST_WORDS: Final = 500_000
