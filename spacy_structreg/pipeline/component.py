@@ -119,6 +119,10 @@ class TaggingTokenizerSettings(TokenizerSettings):
             tag_map(self.tag_map)
 
 
+class NothingToLearnError(ValueError):
+    """There is nothing that a pipe could learn from what it is to be corrected by."""
+
+
 class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
@@ -437,14 +441,7 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
         if correct:
-            found = self.correct(examples)
-            if not found.n_sentences:
-                raise ValueError(
-                    f"the pipe {self.name!r} is to be corrected, but the examples give it nothing "
-                    f"to learn: their sentences {self._left_out()} and are left out. Add what is "
-                    "missing, or leave the pipe out of component_cfg"
-                )
-            losses[self.name] += len(found.wrong)
+            losses[self.name] += len(self.correct(examples).wrong)
             return losses
         check_learns_from_batches(self.estimator.learning)
         learned: list[Any] = []
@@ -473,13 +470,15 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
 
         sample: Examples whose references are as the pipe leaves them; what occurs in them often
             takes less of a change (`BaseModel.correct`).
-        Raises ValueError if the model is untrained. Without gold annotation, nothing happens.
+        Raises ValueError if the model is untrained, NothingToLearnError without gold annotation.
         """
-        from spacy_structreg.models.corrections import Corrections
-
         gold = self._learned_from(examples)
         if not gold:
-            return Corrections(0, 0)
+            raise NothingToLearnError(
+                f"the pipe {self.name!r} is to be corrected, but the examples give it nothing to "
+                f"learn: their sentences {self._left_out()} and are left out. Add what is missing, "
+                "or leave the pipe out"
+            )
         self.calibrations = {}
         corrections: Corrections = self.estimator.correct(gold, sample=self._learned_from(sample))
         return corrections

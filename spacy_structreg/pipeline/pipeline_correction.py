@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.models.corrections import Corrections
+from spacy_structreg.pipeline.component import NothingToLearnError
 from spacy_structreg.pipeline.documents import (
     gold_words,
     tagged_words,
@@ -82,6 +83,9 @@ def correct_pipeline(
                 examples = list(_examples(nlp, name, task, chosen))
                 rest = [Example(doc, doc) for doc in sample if task.has_gold(doc)]
                 found[name] = part.correct(examples, sample=rest)
+        except NothingToLearnError:
+            # Other pipes may.
+            found[name] = Corrections(0, 0)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     if not any(each.n_sentences for each in found.values()):

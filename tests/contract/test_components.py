@@ -475,3 +475,15 @@ def test_the_trainer_trains_the_tokenizer(name: str) -> None:
     ]
     assert losses[0] > losses[-1]
     assert nlp.tokenizer.to_bytes() == trained_tokenizer(name).tokenizer.to_bytes()
+
+
+@EVERY_PIPE
+def test_a_correction_by_nothing_is_an_error(name: str) -> None:
+    nlp = trained_pipe(name)
+    pipe: Any = nlp.get_pipe("pipe")
+    empty = [Example(doc.copy(), doc) for doc in (plain_doc(nlp.vocab, i) for i in NUMBERS)]
+    for given in ([], empty):
+        with pytest.raises(ValueError, match="give it nothing to learn"):
+            pipe.correct(given)
+        with pytest.raises(ValueError, match="give it nothing to learn"):
+            pipe.update(given, correct=True)
