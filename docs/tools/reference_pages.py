@@ -33,6 +33,7 @@ from spacy_structreg.pipeline.setting_texts import (
     documented_classes,
     model_classes,
     settings_table,
+    values_text,
 )
 
 # From the top; `tests/test_floors.py` holds the code to them.
@@ -368,20 +369,18 @@ def _about(each: Registered) -> list[str]:
 
 def _pipe_settings(name: str, component: type[HasSettings]) -> list[str]:
     """A table of the settings of a pipe, with the defaults of its factory."""
-    texts = {
+    blocks = {
         "model": "The block of its model, whose settings stand with its [name](architectures.md).",
         "scorer": "What makes figures of Docs: one of the [scorers](scorers.md).",
-        **{key: about.doc for key, about in described(component.SETTINGS)},
     }
     defaults = Language.get_factory_meta(name).default_config or {}
     hints = hints_of(component.SETTINGS)
+    texts = {key: ("a block", text) for key, text in blocks.items()} | {
+        key: (values_text(about, hints[key]), about.doc)
+        for key, about in described(component.SETTINGS)
+    }
     rows = [
-        (
-            f"`{key}`",
-            "a block" if key in ("model", "scorer") else _values(hints[key]),
-            _config_value(default),
-            texts.get(key, ""),
-        )
+        (f"`{key}`", texts[key][0], _config_value(default), texts[key][1])
         for key, default in defaults.items()
     ]
     return table(["setting", "values", "default", ""], rows)

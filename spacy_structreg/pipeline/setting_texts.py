@@ -162,9 +162,11 @@ def values_text(about: Setting, hint: Any) -> str:
         elif kind is NoneType:
             texts.append("`null`")
         elif get_origin(kind) is Mapping:
-            texts.append("lists by name")
+            texts.append(f"{'strings' if get_args(kind)[1] is str else 'lists'} by name")
         elif get_origin(kind) is None:
             texts.append(f"`{kind.__name__}`")
+        elif choices := literals_of(get_args(kind)):
+            texts.append("a list of " + ", ".join(f'`"{choice}"`' for choice in choices))
         elif not literals_of([kind]):
             texts.append(
                 "a list of whole numbers" if int in get_args(kind) else "a list of strings"
