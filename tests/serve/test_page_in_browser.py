@@ -26,6 +26,15 @@ from spacy.tokens import Doc, DocBin
 from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import FILLS, css, fill_of
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
+from spacy_structreg.features.knowledge import (
+    CORPUS,
+    GUIDE,
+    STATISTICS,
+    TYPED_RUN,
+    USER_WORDS,
+    WORD_CLASSES,
+    WORD_LIST,
+)
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 from spacy_structreg.pipeline.doc_lines import json_of
 from spacy_structreg.serve.documents import pictures_of
@@ -784,6 +793,30 @@ def test_the_page_is_chinese_in_a_chinese_browser(chinese: Visit) -> None:
     assert page.evaluate(CONTRASTS) == []
     assert page.evaluate(NAMELESS) == []
     expect(page.locator("#explanation h2")).to_contain_text("为什么")
+    # Decisions of the tokenizer and of a parser.
+    choose(page, "分词")
+    page.locator(".boundary").first.click()
+    summary = page.locator("#explanation .decision summary").first
+    expect(summary).to_contain_text(re.compile("断开|结束"))
+    check()
+    page.get_by_label("解释对象").select_option("parser")
+    expect(summary).to_contain_text(re.compile("移进|归约|弧"))
+    check()
+
+
+def test_all_that_explanations_name_has_its_chinese(chinese: Visit) -> None:
+    told = chinese.open().evaluate(
+        "async () => Object.keys((await import('./page/labels.js')).EXPLAINED)"
+    )
+    sources = {CORPUS, WORD_LIST, STATISTICS, GUIDE, WORD_CLASSES, TYPED_RUN, USER_WORDS}
+    assert sources <= {*told}
+    for part in ("tokenizer", "parser", "constituency"):
+        found = chinese.service.ask("explain", text="小王写大字！", component=part)["decisions"]
+        names = {each[key] for each in found for key in ("chosen", "runner_up")} - {None}
+        # What comes behind is a tag or a label.
+        pattern = r"(,? [A-Z]+\*?| [a-zA-Z]+)?" if part != "tokenizer" else "(, [A-Z]+)?"
+        for name in names:
+            assert any(re.fullmatch(re.escape(each) + pattern, name) for each in told), name
 
 
 def test_the_language_can_be_switched_and_is_remembered(chinese: Visit) -> None:

@@ -1,7 +1,8 @@
 // The panel that tells why something was decided.
 
 import { find, make } from "./dom.js";
-import { say } from "./strings.js";
+import { EXPLAINED } from "./labels.js";
+import { language, say } from "./strings.js";
 
 const KINDS = {
   boundary: "words",
@@ -15,6 +16,19 @@ const KINDS = {
 // Keys of strings.js that name the decisions of the parts of a pipeline.
 const NAMED = new Set(Object.values(KINDS));
 const N_BARS = 12;
+
+// The longest first: one begins as another.
+const NAMES = Object.keys(EXPLAINED).sort().reverse();
+const EXPLAINED_NAMES = new RegExp(`(^|, )(${NAMES.join("|")})(?=$|,| )`, "g");
+
+/** A decision, or what a feature is known from, in the language of the page. */
+function told(text) {
+  if (language !== "zh") return text;
+  return text.replace(EXPLAINED_NAMES, (_, before, name) => before + EXPLAINED[name]);
+}
+
+/** The value of a feature; what lies beyond the ends of a sentence has a name. */
+const valueOf = (value) => (language === "zh" ? value.replaceAll("(edge)", "（句外）") : value);
 
 /** The part of the pipeline that decides a kind of thing; the first that explains at all if none. */
 export function partFor(pipeline, kind) {
@@ -77,30 +91,30 @@ function body(decision) {
   if (decision.runner_up !== null) {
     const rows = decision.differences.map((each) => ({
       name: each.template,
-      value: each.value,
+      value: valueOf(each.value),
       place: each.place,
       score: each.chosen - each.runner_up,
       needed: each.needed,
-      title: each.source,
+      title: told(each.source),
     }));
     parts.push(
       make(
         "p",
         { className: "sides" },
-        make("span", { textContent: `◂ ${decision.runner_up}` }),
-        make("b", { textContent: `${decision.chosen} ▸` }),
+        make("span", { textContent: `◂ ${told(decision.runner_up)}` }),
+        make("b", { textContent: `${told(decision.chosen)} ▸` }),
       ),
       ...(rows.length
-        ? limited(rows, (value) => say("pointsFor", value, decision.chosen))
+        ? limited(rows, (value) => say("pointsFor", value, told(decision.chosen)))
         : [make("p", { className: "muted", textContent: say("nothingApart") })]),
     );
   } else parts.push(make("p", { className: "muted", textContent: say("wasNoChoice") }));
   if (decision.contributions.length) {
     const rows = decision.contributions.map((each) => ({
       name: each.template,
-      value: each.value,
+      value: valueOf(each.value),
       score: each.score,
-      title: each.source,
+      title: told(each.source),
     }));
     const n = decision.n_contributions ?? rows.length;
     parts.push(
@@ -116,7 +130,7 @@ function body(decision) {
 }
 
 function decisionItem(decision, isOpen) {
-  const other = decision.runner_up === null ? say("noChoice") : say("runnerUp", decision.runner_up);
+  const other = decision.runner_up === null ? say("noChoice") : say("runnerUp", told(decision.runner_up));
   const item = make(
     "details",
     { className: "decision", open: isOpen },
@@ -124,7 +138,7 @@ function decisionItem(decision, isOpen) {
       "summary",
       {},
       make("span", { className: "place", textContent: decision.place }),
-      make("b", { textContent: decision.chosen }),
+      make("b", { textContent: told(decision.chosen) }),
       make("span", { className: "muted", textContent: other }),
       decision.margin === null
         ? null

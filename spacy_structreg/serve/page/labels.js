@@ -169,3 +169,28 @@ export const MEANINGS = {
   TIME: "时刻、时段",
   WORK_OF_ART: "作品名",
 };
+
+// What explanations call decisions and what models know features from, in Chinese.
+export const EXPLAINED = {
+  "begins a word": "断开",
+  "goes on": "不断开",
+  ends: "结束",
+  SHIFT: "移进",
+  REDUCE: "归约",
+  "ARC-LEFT": "左弧",
+  "ARC-RIGHT": "右弧",
+  UNARY: "一元归约",
+  LEFT: "归约，中心在左",
+  RIGHT: "归约，中心在右",
+  "LEFT-TEMPORARY": "中间归约，中心在左",
+  "RIGHT-TEMPORARY": "中间归约，中心在右",
+  TERMINATE: "结束",
+  IDLE: "等待",
+  corpus: "语料",
+  "word list": "词表",
+  statistics: "统计量",
+  guide: "引导模型",
+  "word classes": "词类",
+  "typed run": "特殊串（网址、数量等）",
+  "user words": "自定义词",
+};
