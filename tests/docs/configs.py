@@ -7,7 +7,7 @@ from typing import Any
 
 import spacy
 from docs.pages import Block
-from docs.small_quickstart import structreg
+from docs.stand_in import structreg
 from spacy.language import Language
 from thinc.api import Config
 

@@ -7,18 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from docs.small_quickstart import train_quickstart
 from docs.stand_in import train_stand_ins
 
 REAL = os.environ.get("STRUCTREG_TRAINING")
 """The folder of the trained packages, if they are there."""
 PLACES = {"zh_structreg": "pipeline/model", "zh_structreg_fast": "fast/model"}
-
-
-@pytest.fixture(scope="session")
-def quickstart(made_once: Callable[..., Path]) -> Path:
-    """The quickstart with the pipelines of its workflows."""
-    return made_once("quickstart-of-pages", train_quickstart)
 
 
 @pytest.fixture(scope="session")

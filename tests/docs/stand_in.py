@@ -8,9 +8,12 @@ from pathlib import Path
 import spacy
 from copy_data import copy_data
 from docs.pages import ROOT
-from docs.small_quickstart import TREEBANK, structreg
+from typer.testing import CliRunner
 from warm_python import executable
 
+from spacy_structreg.cli.app import structreg_app
+
+TREEBANK = ROOT / "treebank"
 QUICKSTART = ROOT / "projects/quickstart"
 # As few as the sentences of the pages need.
 EPOCHS = {
@@ -20,6 +23,12 @@ EPOCHS = {
     "pipeline/parser": 3,
     "pipeline/entities": 4,
 }
+
+
+def structreg(*arguments: object) -> None:
+    """Run a command of this package. Raises AssertionError if it fails."""
+    result = CliRunner().invoke(structreg_app, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
 
 
 def train_stand_ins(folder: Path) -> None:

@@ -14,12 +14,12 @@ from threading import Timer
 import httpx
 import pytest
 import srsly
-from docs.pages import DOCS, ROOT, Block, blocks, instructions
+from docs.pages import ROOT, Block, blocks, instructions
 from packaging.requirements import Requirement
 
 from spacy_structreg.about import __version__
 
-(PAGE,) = (path for path in DOCS if path.name == "recipes.md")
+PAGE = ROOT / "docs/recipes.md"
 RECIPE = ROOT / "conda/recipe.yaml"
 # Names of packages of conda-forge that differ from those of the package index.
 CONDA_NAMES = {"msgpack-python": "msgpack"}
