@@ -23,3 +23,6 @@ class SentenceMarks:
     def ends_of_all(
         self, texts: list[str], ends_of: Callable[[str], list[int]], longest: int
     ) -> NDArray[np.int64]: ...
+    def ends_of_one(
+        self, text: str, ends_of: Callable[[str], list[int]], longest: int
+    ) -> list[int]: ...

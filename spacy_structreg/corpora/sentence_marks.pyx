@@ -23,6 +23,8 @@ cdef enum:
     SPECIAL = 128
     OPENER = 256
     CLOSER = 512
+    # Ends of the sentences of a text of so many characters fit on the stack.
+    FEW = 512
 
 
 cdef bint is_han(Py_UCS4 character) noexcept nogil:
@@ -111,48 +113,63 @@ cdef class SentenceMarks:
         """
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t found = 0
-        cdef Py_ssize_t first
-        cdef Py_ssize_t last
-        cdef Py_ssize_t at
-        cdef Py_ssize_t n
-        cdef bint is_end
-        cdef int kind
-        cdef const void* data
+        cdef Py_ssize_t n_ends
+        cdef Py_ssize_t i
         cdef str text
         for text in texts:
             base += len(text)
-        ends = np.empty(base, dtype=np.int64)
+        ends = np.empty(base + 1, dtype=np.int64)
         cdef int64_t[::1] view = ends
         base = 0
         for text in texts:
-            n = len(text)
-            if n == 0:
-                continue
-            kind = PyUnicode_KIND(text)
-            data = PyUnicode_DATA(text)
-            first = found
-            at = 0
-            last = 0
-            is_end = not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, 0))
-            while is_end:
-                at = self._next(kind, data, n, at, 0, &is_end)
-                if (at if is_end else n) - last > longest:
-                    at = last
-                    break
-                if is_end:
-                    view[found] = base + at
-                    found += 1
-                    last = at
-            if at >= 0:
-                found = first
-                for at in ends_of(text):
-                    view[found] = base + at
-                    found += 1
-            elif found == first or view[found - 1] < base + n:
-                view[found] = base + n
-                found += 1
-            base += n
+            n_ends = self._plain_ends(text, longest, &view[found])
+            if n_ends < 0:
+                n_ends = 0
+                for i in ends_of(text):
+                    view[found + n_ends] = i
+                    n_ends += 1
+            for i in range(found, found + n_ends):
+                view[i] += base
+            found += n_ends
+            base += len(text)
         return ends[:found]
+
+    def ends_of_one(self, str text not None, ends_of not None, Py_ssize_t longest):
+        """A list of the ends of the sentences of a text. As `ends_of_all`."""
+        cdef int64_t few[FEW]
+        cdef Py_ssize_t n_ends = -1
+        cdef Py_ssize_t i
+        # A sentence that ends here has a character at least.
+        if len(text) <= FEW:
+            n_ends = self._plain_ends(text, longest, few)
+        if n_ends < 0:
+            return ends_of(text)
+        return [few[i] for i in range(n_ends)]
+
+    cdef Py_ssize_t _plain_ends(self, str text, Py_ssize_t longest, int64_t* ends) noexcept:
+        """Write the ends of the sentences of a text; return how many, -1 if one is not plain."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t found = 0
+        cdef Py_ssize_t last = 0
+        cdef Py_ssize_t at = 0
+        cdef bint is_end = True
+        if n == 0:
+            return 0
+        if Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, 0)):
+            return -1
+        while is_end:
+            at = self._next(kind, data, n, at, 0, &is_end)
+            if (at if is_end else n) - last > longest or (not is_end and at >= 0):
+                return -1
+            if is_end:
+                ends[found] = last = at
+                found += 1
+        if last < n:
+            ends[found] = n
+            found += 1
+        return found
 
     cdef Py_ssize_t _next(
         self, int kind, const void* data, Py_ssize_t n, Py_ssize_t at, Py_ssize_t n_open,

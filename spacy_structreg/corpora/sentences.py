@@ -259,7 +259,8 @@ def sentence_ends(text: str, *, wrapped: bool = False) -> list[int]:
     """
     if wrapped:
         text = _WRAPPED.sub(lambda found: " " * len(found[0]), text)
-    return cut_long(text, _marked_ends(text))
+    # Not of a subclass.
+    return _MARKS.ends_of_one(str(text), _difficult_ends, LONGEST)
 
 
 def cut_long(text: str, ends: list[int], held: NDArray[np.uint8] | None = None) -> list[int]:
@@ -293,6 +294,11 @@ def _cut(text: str, start: int, end: int, held: NDArray[np.uint8] | None) -> int
                     return min(place, end)
     free = np.flatnonzero(held[last:end] < 2)  # type: ignore[index]  # else any place is taken
     return last + int(free[0]) if len(free) else end
+
+
+def _difficult_ends(text: str) -> list[int]:
+    """As `sentence_ends`, of a text that needs a closer look."""
+    return cut_long(text, _marked_ends(text))
 
 
 def _marked_ends(text: str) -> list[int]:
@@ -343,7 +349,7 @@ def sentence_ends_of_all(texts: list[str]) -> NDArray[np.int64]:
     int64, rising; those of each text as `sentence_ends` gives them, which takes longer. Raises
     TypeError for a text that is no str, or of a subclass.
     """
-    return _MARKS.ends_of_all(texts, sentence_ends, LONGEST)
+    return _MARKS.ends_of_all(texts, _difficult_ends, LONGEST)
 
 
 class _Pair(NamedTuple):

@@ -189,6 +189,10 @@ class Gazetteers:
         if self.lower:
             seen = list(map(lower_case, seen))
         found, longest = self._found, self._longest
+        if not longest:
+            return [
+                [f"B-{self.names[number]}" for number in found.get(token, ())] for token in seen
+            ]
         places: list[dict[int, str]] = [{} for _ in range(n)]
         for start, token in enumerate(seen):
             for size in range(min(longest.get(token, 1), n - start), 0, -1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -520,6 +521,11 @@ class PlainMarks:
     def next(self, text: str, at: int, ends: list[int], n_open: int = 0) -> int:
         found = sentences.CANDIDATE.search(text, at)
         return found.start() if found else -1
+
+    def ends_of_one(
+        self, text: str, ends_of: Callable[[str], list[int]], longest: int
+    ) -> list[int]:
+        return ends_of(text)
 
 
 SPICE = [
