@@ -2,6 +2,7 @@
 
     python ../studies run GRID RESULTS [--jobs 4 | --scheduler tcp://10.0.0.1:8786]
                           [--only TABLE …] [--corpus NAME …]
+    python ../studies todo GRID RESULTS [--only TABLE …] [--corpus NAME …]
     python ../studies plots GRID RESULTS FOLDER [--suffix .svg]
     python ../studies report GRID RESULTS REPORT [--findings FILE] [--plots .svg]
 
@@ -9,7 +10,8 @@ in the folder of a study. GRID says what to run (YAML). RESULTS has a JSON line 
 `run` whenever you like, the next call goes on. It looks for corpora in the folder that the variable
 STRUCTREG_DATA names. With --jobs, so many processes make runs side by side; with --scheduler, the
 workers of a Dask cluster do, which should have a thread each, as runs note their CPU time. --only
-and --corpus choose tables and corpora of a grid that has tables, as those of papers do. `plots`
+and --corpus choose tables and corpora of a grid that has tables, as those of papers do. `todo` says
+what `run` would make, and how long that takes. `plots`
 needs matplotlib. `report` writes Markdown, made of the grid and the results alone, with FINDINGS,
 what they show in words, before the tables, and the pictures that `plots` draws.
 
@@ -18,7 +20,8 @@ What is a study's own stands in these modules of its folder `scripts`:
     grid      Grid, which is a `GridFile`; Results, a `ResultFile`
     corpora   read_corpus(name, entry, folder), of an entry of `Grid.corpora`: a corpus with its
               `checksum`
-    run       tasks(grid, results): what is missing, each a `runs.Task`
+    run       tasks(grid, results): what is missing, each a `runs.Task`; it may have
+              expected(grid, results, tasks): the seconds of each, and todo(grid, results): lines
     plots     pictures(grid, results): by its name, what makes each figure
     report    head(grid, results), sections(grid, results, suffix): paragraphs and tables; it may
               have pages(grid, results, suffix): by their names, further files beside REPORT
@@ -51,7 +54,20 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
         trained_by(given.scheduler),
         parallel_config("loky", n_jobs=given.jobs) if in_processes else nullcontext(),
     ):
-        run(grid, results, import_module("run").tasks, import_module("corpora").read_corpus)
+        study = import_module("run")
+        expected = getattr(study, "expected", None)
+        run(grid, results, study.tasks, import_module("corpora").read_corpus, expected)
+
+
+def todo(grid: Any, results: Any, given: argparse.Namespace) -> None:
+    """Say what is missing, and how long it takes."""
+    if given.only or given.corpus:
+        grid.choose(given.only, given.corpus)
+    study = import_module("run")
+    if hasattr(study, "todo"):
+        print("\n".join(study.todo(grid, results)))
+    else:
+        print(f"{len(study.tasks(grid, results))} missing")
 
 
 def plots(grid: Any, results: Any, given: argparse.Namespace) -> None:
@@ -94,7 +110,7 @@ def parse() -> argparse.Namespace:
         prog="studies", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True)
-    for command in (run, plots, report):
+    for command in (run, todo, plots, report):
         sub = commands.add_parser(command.__name__, help=command.__doc__)
         sub.set_defaults(command=command)
         sub.add_argument("grid", type=Path)
@@ -102,6 +118,7 @@ def parse() -> argparse.Namespace:
         if command is run:
             sub.add_argument("--jobs", type=int, default=1)
             sub.add_argument("--scheduler")
+        if command in (run, todo):
             sub.add_argument("--only", nargs="*", default=[], help="tables; all without it")
             sub.add_argument("--corpus", nargs="*", default=[], help="corpora; all without it")
         elif command is plots:

@@ -78,11 +78,14 @@ def run(
     results: ResultFile[Any, Any],
     tasks: Callable[[Any, Any], Sequence[Task]],
     read_corpus: Callable[[str, Mapping[str, Any], Path], Any],
+    expected: Callable[[Any, Any, Sequence[Any]], Sequence[float] | None] | None = None,
 ) -> None:
     """Make the runs that are missing, with progress on standard error.
 
     tasks: what is missing; asked again after all were run, as what they find may say what else is
-        to be run. read_corpus: reads the corpus of an entry of the grid, from a folder.
+        to be run. read_corpus: reads the corpus of an entry of the grid, from a folder. expected:
+        the seconds that each of some tasks takes, or None; else all are alike. The time that is
+        left is told by what tasks have taken so far.
 
     Where ``joblib.parallel_config`` has chosen a backend of other processes, these make the runs;
     what comes of them is the same. A corpus with `needs` that cannot be read is left out.
@@ -91,9 +94,15 @@ def run(
     """
     corpora: dict[str, Any] = {}
     unread: dict[str, str] = {}
-    began = time.monotonic()
     while missing := [task for task in tasks(grid, results) if task.corpus not in unread]:
-        n_done = 0
+        n_done, began = 0, time.monotonic()
+        seconds = None if expected is None else expected(grid, results, missing)
+        if seconds is None:
+            seconds = [1.0] * len(missing)
+        else:
+            print(f"to be run: about {as_time(sum(seconds))} of one process", file=sys.stderr)
+        of_task = dict(zip(map(id, missing), seconds, strict=True))
+        left, done = sum(seconds), 0.0
         for name, group in groupby(missing, lambda task: task.corpus):
             if name not in corpora:
                 entry = grid.corpora[name]
@@ -104,6 +113,7 @@ def run(
                         raise
                     unread[name] = f"it needs {entry['needs']}: {error}"
                     print(f"left out: {name}, {unread[name]}", file=sys.stderr)
+                    left -= sum(of_task[id(task)] for task in group)
                     continue
                 results.check(name, corpora[name].checksum)
             checksum = corpora[name].checksum
@@ -112,9 +122,12 @@ def run(
                     result = results.result(**fields, checksum=checksum, version=__version__)
                     results.add(key, result)
                 n_done += 1
+                done += of_task[id(task)]
+                left -= of_task[id(task)]
                 spent = time.monotonic() - began
                 print(
-                    f"[{n_done}/{len(missing)}] {name}, {task} ({spent:.0f} s so far)",
+                    f"[{n_done}/{len(missing)}] {name}, {task} ({as_time(spent)} so far, about "
+                    f"{as_time(spent * left / done)} left)",
                     file=sys.stderr,
                 )
     if unread:
@@ -124,6 +137,14 @@ def run(
             f"variable of the environment that names their folder:{reasons}"
         )
     print(f"all {len(results):,} results are there", file=sys.stderr)
+
+
+def as_time(seconds: float) -> str:
+    """A time as people say it: ``40 s``, ``12 min``, ``3 h 05 min``."""
+    if seconds < 100:
+        return f"{max(0.0, seconds):.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
 
 
 def made(

@@ -32,7 +32,6 @@ systems:
 tables:
   averages:
     title: "Figure 1"
-    here: in part
     because: "It is small."
     axis: {title: "averaged models", vary: models, values: [1, 2, 3]}
     columns: {seg_f: F}
@@ -45,7 +44,6 @@ tables:
       "a pair": {system: pair, level: true}
   epochs:
     title: "Figure 2"
-    here: in part
     because: "It is small."
     axis: {title: epochs, vary: epoch, values: [1, 2]}
     columns: {seg_f: F}
@@ -54,7 +52,6 @@ tables:
     rows: {"one model": {system: base}}
   speeds:
     title: "Figure 3"
-    here: in part
     because: "It is small."
     columns: {seg_f: F}
     seeds: {lines: 2}
@@ -77,7 +74,7 @@ STUDY = papers(
     faulty=(
         ("by: sentences_a_second", "by: luck", "by is one of value"),
         ("values: [1, 4]", "values: [0, 4]", "on a logarithmic axis"),
-        ('"on": dev', '"on": train', "on one of test, dev"),
+        ('"on": dev', '"on": train', "on is one of test, dev"),
         ('{"one model": {system: base}}', '{"one model": {system: pair}}', "a single model"),
         ('against: "Equation 8"}', 'against: "Equation 9"}', "unknown row"),
         ("vary: models", "varied: models", "averages: axis has unknown keys: varied"),

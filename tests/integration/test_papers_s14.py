@@ -56,7 +56,6 @@ systems:
 tables:
   table_1:
     title: "Table 1"
-    here: in part
     panels:
       "words":
         columns: {{seg_f: F}}
@@ -76,7 +75,6 @@ tables:
         rows: {{P: {{system: activities_perceptron}}}}
   figure_2:
     title: "Figure 2"
-    here: in part
     columns: {{label_acc: accuracy, epoch_milliseconds: milliseconds an epoch}}
     seeds: {{signals: 2}}
     axis: {{title: size, vary: labeler.learning.mini_sample, values: [1.5, 5.5]}}

@@ -66,7 +66,6 @@ GRID = srsly.yaml_dumps(
         "tables": {
             corpus: {
                 "title": corpus,
-                "here": "in part",
                 "columns": {COLUMNS.get(corpus, "cats_acc"): "figure"},
                 "seeds": {corpus: 2 if "draws" in entry(corpus) else 1},
                 "rows": {name: {"system": name, "against": names[0]} for name in names},

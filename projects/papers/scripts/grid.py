@@ -8,10 +8,11 @@ tables want is made once. A *figure* is a table whose rows are the points of cur
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+import srsly  # type: ignore[import-untyped]
 from studies.grids import GridFile, canonical, value_text
 from studies.results import ResultFile
 
@@ -20,6 +21,10 @@ from spacy_structreg.learn.model_average import MEANS
 GIVEN: Final = ("text", "words", "words,tags")
 UNLABELED: Final = ("", "test", "unlabeled")
 HERE: Final = ("yes", "in part", "no")
+HOLDS: Final = "holds"
+FAILS: Final = "does not hold"
+OPEN: Final = "cannot be told"
+VERDICTS: Final = (HOLDS, FAILS, OPEN)
 ON: Final = ("test", "dev")
 RAW: Final = ("", "alone", "together")
 
@@ -35,7 +40,7 @@ MEASURED: Final = {
 
 
 TABLE_KEYS: Final = (
-    *("title", "here", "because", "columns", "seeds", "of", "against", "rows"),
+    *("title", "because", "columns", "seeds", "of", "against", "rows"),
     *("differs", "shows", "on", "axis", "panels"),
 )
 AXIS_KEYS: Final = ("title", "by", "log", "vary", "values")
@@ -221,20 +226,43 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A difference that a paper has between systems.
+
+    says: what the paper says. more, less: rows or curves, of several their mean; `more` is what the
+    paper has above. column: the figure that is compared; "" for the first. panel: of a figure; ""
+    for each that has the rows. corpora: if not all. at_most: of a claim that `more` gains nothing,
+    what counts as nothing, in points. published: the difference in the paper, of times the ratio,
+    where it is not that of the figures of its rows. why: a line by hand, by the verdict that it is
+    written for.
+    """
+
+    says: str
+    more: tuple[str, ...]
+    less: tuple[str, ...]
+    column: str = ""
+    panel: str = ""
+    corpora: tuple[str, ...] = ()
+    at_most: float | None = None
+    published: float | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of a paper, or the points of a figure.
 
     columns: titles by the names of figures; of several, with "or" between them, the first that a
     system has; `SPEED` is one, too. seeds: how many there are, by corpus. of: the corpus of the
-    paper whose figures stand beside those of corpora that the paper does not have. here: as much as
-    there is of it: "yes", "in part" or "no"; because: the reason. differs: in the data. shows: one
-    sentence on what our figures show. axis: of a figure. panels: of a figure that has several, each
-    with columns, seeds, rows and an axis of its own.
+    paper whose figures stand beside those of corpora that the paper does not have. because: what of
+    it is run. differs: in the data. shows: by hand, of tables that are of no paper. claims: of the
+    paper; lacks: what the paper does and our runs do not, such as the choice of a setting. axis: of
+    a figure. panels: of a figure that has several, each with columns, seeds, rows and an axis of
+    its own.
     """
 
     name: str
     title: str
-    here: str
     because: str
     columns: Mapping[str, str]
     seeds: Mapping[str, int]
@@ -244,11 +272,23 @@ class Table:
     shows: str
     axis: Axis | None = None
     panels: tuple[Table, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    lacks: str = ""
 
     @property
     def parts(self) -> tuple[Table, ...]:
         """The panels, or itself if there are none."""
         return self.panels or (self,)
+
+    def has(self, claim: Claim) -> bool:
+        """True if it is, or as a panel may be, what a claim is about."""
+        return (
+            claim.panel in ("", self.title)
+            and {*claim.more, *claim.less}
+            <= {name for row in self.rows for name in (row.name, row.series)}
+            and (not claim.column or claim.column in (*self.columns, *MEASURED))
+            and {*claim.corpora} <= self.seeds.keys()
+        )
 
 
 class Grid(GridFile):
@@ -261,6 +301,10 @@ class Grid(GridFile):
         for name, each in given["systems"].items():
             systems[name] = self._system(name, each, systems)
         self.tables = [self._table(name, each, systems) for name, each in given["tables"].items()]
+        # What the papers say stands apart from what is run.
+        path = self.path.parent.parent / "claims" / self.path.name
+        if path.exists():
+            self._claim(path)
         self.choose((), ())
 
     def choose(self, tables: Collection[str], corpora: Collection[str]) -> None:
@@ -290,6 +334,16 @@ class Grid(GridFile):
         for seed in range(n_seeds if self.varies(corpus, row) else 1):
             for fold in range(self.folds(corpus)):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
+
+    def keys_of(self, table: Table) -> set[Key]:
+        """The runs of a table."""
+        return {
+            key
+            for part in table.parts
+            for corpus, n_seeds in part.seeds.items()
+            for row in part.rows
+            for key in self.keys(corpus, row, n_seeds)
+        }
 
     def runs(self) -> dict[Key, System]:
         """All that is to be run of the chosen tables and corpora, each once."""
@@ -348,10 +402,8 @@ class Grid(GridFile):
         known_keys(given.get("axis", {}), AXIS_KEYS, f"{name}: axis")
         for row, each in given.get("rows", {}).items():
             known_keys(each, IN_FIGURES if "axis" in given else IN_TABLES, f"{name}: {row}")
-        if given["here"] not in HERE or given.get("on", "test") not in ON:
-            raise ValueError(
-                f"{name}: here is one of {', '.join(HERE)}, and on one of {', '.join(ON)}"
-            )
+        if given.get("on", "test") not in ON:
+            raise ValueError(f"{name}: on is one of {', '.join(ON)}")
         panels = given.get("panels", {})
         shared = {key: value for key, value in given.items() if key != "panels"}
         axis = self._axis(name, given["axis"]) if "axis" in given else None
@@ -372,7 +424,6 @@ class Grid(GridFile):
         return Table(
             name=name,
             title=str(given["title"]),
-            here=given["here"],
             columns=given.get("columns", {}),
             seeds=seeds,
             rows=tuple(rows.values()),
@@ -383,6 +434,33 @@ class Grid(GridFile):
             ),
             **texts,
         )
+
+    def _claim(self, path: Path) -> None:
+        """Give tables the claims of a file. Raises ValueError, naming it, if it is not sound."""
+        given = srsly.read_yaml(path)
+        if unknown := given.keys() - {each.name for each in self.tables}:
+            raise ValueError(f"{path}: there is no table {min(unknown)!r}")
+        for number, table in enumerate(self.tables):
+            of_table = given.get(table.name, {})
+            where = f"{path}: {table.name}"
+            known_keys(of_table, ("lacks", "claims"), where)
+            claims = [self._read_claim(where, table, each) for each in of_table.get("claims", ())]
+            self.tables[number] = replace(
+                table, claims=tuple(claims), lacks=str(of_table.get("lacks", ""))
+            )
+
+    def _read_claim(self, where: str, table: Table, given: dict[str, Any]) -> Claim:
+        known_keys(given, [each.name for each in fields(Claim)], where)
+        listed = {
+            name: (each,) if isinstance(each := given.get(name, ()), str) else tuple(each)
+            for name in ("more", "less", "corpora")
+        }
+        claim = Claim(**{**given, **listed})
+        where = f"{where}: {claim.says}"
+        known_keys(claim.why, VERDICTS, where)
+        if not any(part.has(claim) for part in table.parts):
+            raise ValueError(f"{where}: no panel has these rows, this column and these corpora")
+        return claim
 
     def _rows(
         self, table: str, given: dict[str, Any], systems: Mapping[str, System]

@@ -1,17 +1,30 @@
-"""The pictures of figures: curves of means with their 95 % intervals, a panel for each corpus."""
+"""The pictures: curves of figures with their 95 % intervals, a panel for each corpus; claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from textwrap import wrap
+from typing import Any, Final
 
-from grid import MEASURED, Grid, Results, Row, Table
+from claims import NOT_RUN, Finding
+from grid import FAILS, HOLDS, MEASURED, OPEN, Grid, Results, Row, Table
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
-from report import drawn_panels, figures_in, papers_points, runs_of
+from report import drawn_panels, papers_points
+from rows import figures_in, runs_of
 from studies.grids import value_text
 from studies.pictures import label_points, panels
+
+from spacy_structreg.corpora.palette import COLORS
+
+MARKS: Final = {
+    HOLDS: ("o", COLORS["for"].light),
+    FAILS: ("X", COLORS["against"].light),
+    OPEN: ("s", COLORS["muted"].light),
+}
+"""Marker and color of a claim by what becomes of it."""
 
 Curves = dict[str, list[tuple[Row, float, float, float]]]
 """By series: rows, what places their points, what they are of, and half of its interval."""
@@ -177,3 +190,90 @@ def pictures(grid: Grid, results: Results) -> dict[str, Callable[[], Any]]:
         for each in grid.tables
         if drawn_panels(grid, results, each)
     }
+
+
+Claims = Mapping[str, Sequence[tuple[Table, Finding]]]
+
+
+def claims_picture(claims: Claims) -> Any:
+    """The picture of all claims that are run: a row each, by papers; below, those about times.
+
+    claims: by the title of the paper, with their tables.
+    """
+    figure, places = panels(2, 1, 9.2, 1)
+    heights = []
+    for axes, is_ratio in zip(places, (False, True), strict=True):
+        kept = {
+            title: [
+                (table, found)
+                for table, found in of_paper
+                if found.is_ratio == is_ratio and found.verdict != NOT_RUN
+            ]
+            for title, of_paper in claims.items()
+        }
+        heights.append(draw_claims(axes, {title: each for title, each in kept.items() if each}))
+        if is_ratio:
+            axes.set_xscale("log")
+            axes.set_xlabel("ratio of times or speeds (log scale); right of 1 as in the paper")
+        else:
+            axes.set_xscale("symlog", linthresh=1, linscale=1.5)
+            axes.xaxis.set_major_locator(FixedLocator([-10, -1, -0.5, 0, 0.5, 1, 10]))
+            axes.set_xlabel("difference in points (log scale beyond 1); right of 0 as in the paper")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.axvline(1 if is_ratio else 0, color=COLORS["line"].light, linewidth=0.8, zorder=1)
+    figure.set_size_inches(9.2, 0.125 * sum(heights) + 1.2)
+    places[0].get_gridspec().set_height_ratios(heights)
+    for verdict, (marker, color) in MARKS.items():
+        places[0].plot([], [], marker, color=color, markersize=4, label=f"ours: {verdict}")
+    places[0].plot([], [], **PAPER, label="the paper")
+    places[0].plot([], [], "|", color=COLORS["text"].light, label="gains at most")
+    places[0].legend(loc="lower center", bbox_to_anchor=(0.2, 1), ncols=5, frameon=False)
+    return figure
+
+
+PAPER: Final[dict[str, Any]] = {
+    **{"marker": "D", "linestyle": "", "color": COLORS["text"].light, "markersize": 4},
+    **{"markerfacecolor": "none", "markeredgewidth": 0.8, "zorder": 4},
+}
+"""The style of what a paper has."""
+
+
+def draw_claims(axes: Any, claims: Claims) -> float:
+    """Draw a row for each claim, from the top; returns the height of all, in lines."""
+    y, places, labels = 0.0, [], []
+    for title, of_paper in claims.items():
+        places.append(y)
+        labels.append(title)
+        y += 1.4
+        for table, found in of_paper:
+            named = table.name.replace("table_", "T").replace("figure_", "F").replace("_", " ")
+            lines = wrap(f"{named}: {found.title}", 82)
+            y += 0.45 * (len(lines) - 1)
+            places.append(y)
+            labels.append("\n".join(lines))
+            draw_claim(axes, found, y)
+            y += 1 + 0.45 * (len(lines) - 1)
+        y += 0.5
+    axes.set_ylim(y - 0.5, -1)
+    axes.set_yticks(places, labels, fontsize=6.2, linespacing=0.95)
+    for label in axes.get_yticklabels():
+        if label.get_text() in claims:
+            label.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    return y + 0.5
+
+
+def draw_claim(axes: Any, found: Finding, y: float) -> None:
+    """Draw what the paper has, our mean, and its interval."""
+    scaled = math.exp if found.is_ratio else float
+    marker, color = MARKS[found.verdict]
+    assert found.ours is not None
+    mean, half = found.ours.mean, found.ours.half or 0.0
+    axes.plot([scaled(mean - half), scaled(mean + half)], [y, y], color=color, linewidth=1.2)
+    axes.plot(scaled(mean), y, marker, color=color, markersize=4)
+    if found.claim.at_most is not None:
+        axes.plot(found.claim.at_most, y, "|", color=COLORS["text"].light, markersize=6)
+    if found.published is not None:
+        axes.plot(scaled(found.published), y, **PAPER)

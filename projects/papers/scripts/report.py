@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from grid import MEASURED, SPEED, Grid, Result, Results, Row, Table
+from claims import counted, findings, section
+from grid import HERE, MEASURED, Grid, Result, Results, Row, Table
+from rows import Runs, figures_in, mean, runs_of
 from run import unpacked
 from studies.tables import full_columns, gained, interval, table, versions
 
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.significance import randomization_test
-from spacy_structreg.metrics.summary import Summary, differences, summary
+from spacy_structreg.metrics.summary import differences
 
 NOT_RUN = "not run yet"
+N_SEEDS = 5
 DIFFERENCE = (
     "*Difference* is that of the means to the row that is named, in percentage points, with half "
     "its 95 % interval over seeds (Student's t, paired by seed)."
@@ -29,87 +31,6 @@ TEST = (
 DRAWN = "Points are means over seeds, bands and bars their 95 % intervals."
 LEVELS = "Dotted lines are levels without what is varied."
 HOLLOW = "Hollow points are the paper's."
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The runs of a row on a corpus: of each seed its folds, as far as they are there.
-
-    varies: whether seeds differ; if not, they are one run.
-    """
-
-    row: Row
-    seeds: list[list[Result]]
-    n_expected: int
-    varies: bool
-
-    @property
-    def is_whole(self) -> bool:
-        """True if none is missing."""
-        return len(self.seeds) == self.n_expected
-
-    def values(self, figures: Sequence[str]) -> list[float] | None:
-        """The first figure that a run has, seed by seed, the mean of the folds; None without any.
-
-        In percent, but for what was measured.
-        """
-        values = []
-        for folds in self.seeds:
-            given = [figure_of(fold, self.row, figures) for fold in folds]
-            if any(each is None for each in given):
-                return None
-            values.append(mean(each for each in given if each is not None))
-        return values
-
-    def summary(self, figures: Sequence[str]) -> Summary | None:
-        """The summary of `values` over seeds; None if runs are missing, or have none."""
-        values = self.values(figures) if self.is_whole else None
-        if values is None:
-            return None
-        return summary(values if self.varies else values[:1])
-
-
-def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
-    """The first of some figures that a run has, in percent; or what was measured of it."""
-    if SPEED in figures:
-        counts = map(unpacked, result.sentences.values())
-        n_sentences = result.n_sentences or max(map(len, counts), default=0)
-        # Times are rounded, so that they may be 0.
-        return n_sentences / result.decoding_seconds if result.decoding_seconds else None
-    if "training_seconds" in figures:
-        return result.training_seconds
-    if "epoch_milliseconds" in figures:
-        n_epochs = sum(result.epochs)
-        return 1000 * result.training_seconds / n_epochs if n_epochs else None
-    of_row = result.figures
-    if row.on == "dev":
-        of_row = result.dev
-    elif row.on == "epoch":
-        of_row = {
-            name: dict(enumerate(each, 1)).get(row.value) for name, each in result.after.items()
-        }
-    return next((100 * value for value in map(of_row.get, figures) if value is not None), None)
-
-
-def figures_in(column: str, row: Row) -> list[str]:
-    """The names of the figures of a row that may stand in a column."""
-    length = "" if row.length is None else f"_{row.length}"
-    kind = f" {row.kind}" if row.kind else ""
-    return [f"{name}{length}{kind}" for name in column.split(" or ")]
-
-
-def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:
-    """The seeds of a row that are there with all their folds.
-
-    What draws nothing has one run, which stands for all seeds.
-    """
-    seeds: dict[int, list[Result]] = {}
-    for key in grid.keys(corpus, row, n_seeds):
-        if key in results:
-            seeds.setdefault(key.seed, []).append(results[key])
-    whole = [seeds[seed] for seed in sorted(seeds) if len(seeds[seed]) == grid.folds(corpus)]
-    varies = grid.varies(corpus, row)
-    return Runs(row, whole if varies else whole * n_seeds, n_seeds, varies)
 
 
 def p_value(first: Runs, second: Runs, figure: str) -> float | None:
@@ -193,25 +114,71 @@ def measured_cells(ours: Runs, name: str) -> tuple[str, str]:
 
 def state(grid: Grid, results: Results, each: Table) -> str:
     """The number of runs of a table that are there, in words."""
-    keys = {
-        key
-        for part in each.parts
-        for corpus, n_seeds in part.seeds.items()
-        for row in part.rows
-        for key in grid.keys(corpus, row, n_seeds)
-    }
+    keys = grid.keys_of(each)
     n_made = sum(key in results for key in keys)
     if not keys:
         return "no grid yet"
     return f"{n_made} of {len(keys)} runs" if n_made else NOT_RUN
 
 
+def here(grid: Grid, results: Results, each: Table) -> tuple[str, str]:
+    """Whether a table is run here, one of `HERE`, and what is missing."""
+    yes, in_part, no = HERE
+    missing: dict[str, list[str]] = {}
+    found = 0
+    for part in each.parts:
+        made = {
+            corpus: [runs_of(grid, results, corpus, row, n_seeds).is_whole for row in part.rows]
+            for corpus, n_seeds in part.seeds.items()
+        }
+        # A corpus that nobody here has is no fault of the page.
+        if not any(map(any, made.values())) and all("needs" in grid.corpora[c] for c in made):
+            continue
+        best = max(made, key=lambda corpus: (sum(made[corpus]), part.seeds[corpus]))
+        found += sum(made[best])
+        n_seeds = part.seeds[best]
+        if not all(made[best]):
+            missing.setdefault(f"{sum(made[best])} of {len(part.rows)} rows", []).append(part.title)
+        elif n_seeds < N_SEEDS:
+            missing.setdefault(f"{n_seeds} seed{'s' * (n_seeds > 1)}", []).append(part.title)
+    if not found:
+        return no, ""
+    told = [
+        f"{what} of {', '.join(titles)}" if each.panels and len(titles) < len(each.panels) else what
+        for what, titles in missing.items()
+    ]
+    told += [each.lacks] * bool(each.lacks)
+    return (in_part, "; ".join(told)) if told else (yes, "")
+
+
+def shared(grid: Grid, results: Results, each: Table) -> list[tuple[Table, int]]:
+    """The other tables that have runs in common with a table, and how many of those made."""
+    made = {key for key in grid.keys_of(each) if key in results}
+    others = [(other, len(made & grid.keys_of(other))) for other in grid.tables if other != each]
+    return [(other, n) for other, n in others if n]
+
+
+def said_of_sharing(grid: Grid, results: Results, each: Table) -> str:
+    """The pages that have runs in common with this one, in words."""
+    links = [
+        f"[{other.title.partition(',')[0]}]({other.name}.md) ({n})"
+        for other, n in shared(grid, results, each)
+    ]
+    if not links:
+        return ""
+    n_made = sum(key in results for key in grid.keys_of(each))
+    return f"Of its {n_made} runs, these are also those of other pages: {', '.join(links)}."
+
+
 def page(grid: Grid, results: Results, each: Table, plots: str) -> list[str]:
     """The page of a table or figure."""
-    parts = [f"# {grid.title}: {each.title}", f"Run here: **{each.here}**. {each.because}"]
+    is_here, missing = here(grid, results, each)
+    is_here = f"**{is_here}**: {missing}" if missing else f"**{is_here}**"
+    parts = [f"# {grid.title}: {each.title}", f"Run here: {is_here}. {each.because}"]
+    parts.append(said_of_sharing(grid, results, each))
     if drawn := drawn_panels(grid, results, each):
         parts += [f"![{each.title}]({each.name}{plots})", said_of_picture(drawn)]
-    parts.append(each.shows)
+    parts += [each.shows] if each.shows else section(grid, findings(grid, results, each))
     if each.differs:
         parts.append(f"What differs from the paper: {each.differs}")
     figures, shown = [], set[str]()
@@ -345,12 +312,6 @@ def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
     )
 
 
-def mean(numbers: Iterable[float]) -> float:
-    """The mean of numbers."""
-    found: Summary = summary(numbers)
-    return found.mean
-
-
 def head(grid: Grid, results: Results) -> list[str]:
     """The title."""
     return [
@@ -367,20 +328,18 @@ def sections(grid: Grid, results: Results, plots: str) -> list[str]:
 
 def listed(grid: Grid, results: Results, folder: str = "") -> str:
     """The tables of a paper, with what there is of them."""
-    rows = [
-        [
-            (
-                f"[{each.title}]({folder}{each.name}.md)"
-                if any(part.rows for part in each.parts)
-                else each.title
-            ),
-            each.here,
-            state(grid, results, each),
-            each.because,
-        ]
-        for each in grid.tables
-    ]
-    return table(["table or figure", "run here", "runs", "reason"], rows, n_text=4)
+    rows = []
+    for each in grid.tables:
+        is_here, missing = here(grid, results, each)
+        title = f"[{each.title}]({folder}{each.name}.md)" if grid.keys_of(each) else each.title
+        others = ", ".join(
+            f"{n} of {other.title.partition(',')[0]}" for other, n in shared(grid, results, each)
+        )
+        runs = state(grid, results, each) + f"; {others}" * bool(others)
+        claims = counted(findings(grid, results, each))
+        rows.append([title, is_here, missing, claims, runs, each.because])
+    header = ["table or figure", "run here", "missing", "claims", "runs, those shared", "reason"]
+    return full_columns(header, rows, n_text=6)
 
 
 def pages(grid: Grid, results: Results, plots: str) -> dict[str, list[str]]:
@@ -388,5 +347,5 @@ def pages(grid: Grid, results: Results, plots: str) -> dict[str, list[str]]:
     return {
         f"{each.name}.md": page(grid, results, each, plots)
         for each in grid.tables
-        if any(part.rows for part in each.parts)
+        if grid.keys_of(each)
     }

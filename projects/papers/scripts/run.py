@@ -21,7 +21,8 @@ import srsly  # type: ignore[import-untyped]
 from corpora import Corpus, merged
 from grid import Grid, Key, Results, System, config_of
 from spacy.language import Language
-from studies.runs import missing_corpora
+from studies.runs import as_time, missing_corpora
+from times import Times
 
 from spacy_structreg.cli.fit import best_epochs
 from spacy_structreg.cli.training import Training as Trained
@@ -389,3 +390,42 @@ def together(runs: Sequence[Training]) -> list[Together]:
             models, members = group[0] | models, group[1] + members
         groups.append((models, members))
     return [Together(tuple(members)) for _, members in groups]
+
+
+def expected(grid: Grid, results: Results, missing: Sequence[Together]) -> list[float] | None:
+    """The seconds that runs are expected to take, by those that are made; None without any."""
+    if not len(results):
+        return None
+    times = Times(grid, results)
+    found = []
+    for task in missing:
+        # Models that runs have in common are trained once: the largest group has them all.
+        seconds: dict[tuple[int, int, str], float] = {}
+        for run in task.runs:
+            model = (run.key.seed, run.key.fold, run.system.members or run.system.model)
+            seconds[model] = max(times.of(run.key), seconds.get(model, 0.0))
+        found.append(sum(seconds.values()) + 0.01)
+    return found
+
+
+def todo(grid: Grid, results: Results) -> Iterator[str]:
+    """What is missing, table by table, with the time that it takes, in lines.
+
+    A run that several tables want counts for the first of them.
+    """
+    missing = tasks(grid, results)
+    seconds = expected(grid, results, missing)
+    known = [*(seconds or [])]
+    left = {run.key: n for n, task in enumerate(missing) for run in task.runs}
+    counted: set[int] = set()
+    for each in grid.tables:
+        wanted = [left.pop(key) for key in grid.keys_of(each) if key in left]
+        if not wanted:
+            continue
+        new = {*wanted} - counted
+        counted |= new
+        took = f", about {as_time(sum(known[n] for n in new))}" if known else ""
+        yield f"{each.name}: {len(wanted)} runs{took}"
+    n_runs = sum(len(task.runs) for task in missing)
+    took = f", about {as_time(sum(known))} of one process" if known else ""
+    yield f"{grid.title}: {n_runs} of {len(grid.runs())} runs are missing{took}"
