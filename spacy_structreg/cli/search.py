@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.overrides import OverridesArgument
 
@@ -104,10 +105,10 @@ def search(
     Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
     one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
     best of them more. With --folds, a trial is as many trainings, and its figure their mean.
-    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
-    same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
-    for all trials are changed as with `spacy train`. The trials do not depend on the number of
-    threads, nor on where they run.
+    OUTPUT/trials.jsonl has a line for each trial; after an interruption, which says how many were
+    kept, the same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are
+    the same for all trials are changed as with `spacy train`. The trials do not depend on the
+    number of threads, nor on where they run.
 
     Returns the line of the best trial: its settings, figure, and all else that `TRIALS` has of it;
     and the name of the figure, ``metric``. Shows a progress bar on standard error, if that is a
@@ -156,7 +157,13 @@ def search(
     }
     with trained_by(scheduler), locked(output):
         trials = TrialFile(output, identity)
-        last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
+        try:
+            last = run_rounds(trials, replace(task, most=most), drawn, rounds, metric, n_threads)
+        except (KeyboardInterrupt, SystemExit):
+            done = number_of(len(trials.lines), "trial")
+            kept = f"{done} kept in {trials.path}; the same command goes on"
+            typer.echo(f"\nInterrupted: {kept if trials.lines else 'nothing was kept'}", err=True)
+            raise
         [best] = best_of(last, 1)
         if best["figure"] is None:
             raise ValueError(f"all trials failed; one of them: {best['error']}")

@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import spacy
@@ -17,6 +18,7 @@ from click.testing import Result
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config_from_str
 
+from spacy_structreg.cli import search
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.init_config import init_config
 
@@ -206,6 +208,35 @@ def test_a_search_that_was_killed_goes_on(folder: Path, invoke: Invoke, tmp_path
     lines = found.read_bytes()
     assert invoke(*arguments(folder, "halving.yml", killed)).exit_code == 0
     assert found.read_bytes() == lines
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit(143)])
+def test_an_interrupted_search_says_what_was_kept(
+    folder: Path,
+    invoke: Invoke,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    end: BaseException | type[BaseException],
+) -> None:
+    output = tmp_path / "found"
+    command = arguments(folder, "random.yml", output, "--threads", 1)
+    trial = search.run_trial
+    for most, told in (
+        (0, "nothing was kept"),
+        (2, f"2 trials kept in {output / 'trials.jsonl'}; the same command goes on"),
+    ):
+        outcomes = iter([trial] * most)
+
+        def run(*given: Any, outcomes: Iterator[Any] = outcomes) -> Any:
+            return next(outcomes, Mock(side_effect=end))(*given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(search, "run_trial", run)
+            result = invoke(*command)
+        assert result.exit_code != 0
+        assert f"\nInterrupted: {told}\n" in result.stderr
+    assert invoke(*command).exit_code == 0
+    assert [line["trial"] for line in trials(output)] == list(range(5))
 
 
 def test_another_search_is_refused(
