@@ -9,7 +9,7 @@ import pytest
 from studies.corpora import hold_out, read_part, read_parts, reader
 from studies.grids import canonical
 from studies.results import ResultFile
-from studies.runs import data_folder
+from studies.runs import as_time, data_folder, run
 from studies.tables import full_columns, gained, interval, shown, table, verdict
 
 from spacy_structreg.metrics.summary import summary
@@ -90,6 +90,63 @@ def test_the_folder_of_corpora_is_named_by_a_variable(tmp_path, monkeypatch):
         data_folder()
     monkeypatch.setenv("STRUCTREG_DATA", str(tmp_path))
     assert data_folder() == tmp_path
+
+
+@dataclass(frozen=True)
+class Task:
+    corpus: str
+    seeds: tuple[int, ...]
+
+    def run(self, corpus):
+        assert corpus.checksum == "x"
+        for seed in self.seeds:
+            yield Key(self.corpus, seed), {"f": 0.5}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    checksum: str = "x"
+
+
+@dataclass(frozen=True)
+class Grid:
+    corpora: dict
+
+
+def test_the_time_that_is_left_is_told(tmp_path, capsys):
+    """By what tasks are expected to take; of the last one, nothing is left."""
+    wanted = [Task("a", (0,)), Task("a", (1, 2)), Task("b", (0,)), Task("none", (0,))]
+
+    class Timed(ResultFile[Key, Result]):
+        key = Key
+
+        @staticmethod
+        def result(*, version, **fields):
+            return Result(**fields)
+
+    def missing(grid, results):
+        return [task for task in wanted if Key(task.corpus, task.seeds[0]) not in results]
+
+    def read(name, entry, folder):
+        if name == "none":
+            raise OSError("no such file")
+        return Corpus()
+
+    entries = {name: {"folder": tmp_path} for name in "ab"}
+    grid = Grid(entries | {"none": {"folder": tmp_path, "needs": "a license"}})
+    results = Timed(tmp_path / "runs.jsonl")
+    with pytest.raises(ValueError, match="all else is run"):
+        run(grid, results, missing, read, lambda grid, results, tasks: [60.0, 600.0, 30.0, 5400.0])
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "to be run: about 1 h 42 min of one process"
+    assert [line[:5] for line in told[1:] if line.startswith("[")] == ["[1/4]", "[2/4]", "[3/4]"]
+    assert all(line.endswith(" left)") for line in told if line.startswith("["))
+    assert len(results) == 4
+
+
+def test_times_are_said_as_people_say_them():
+    said = {0: "0 s", 99: "99 s", 100: "2 min", 3599: "1 h 00 min", 7500: "2 h 05 min"}
+    assert {seconds: as_time(seconds) for seconds in said} == said
 
 
 def test_settings_are_filed_under_one_line():
