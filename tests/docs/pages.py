@@ -35,6 +35,8 @@ REASONS = (
     "needs the network",
     "needs a cluster",
     "needs a corpus of its own",
+    # These take minutes, and measure time; the tests of benchmarks run them on little.
+    "needs an idle machine",
     # These are run where there is one: see `conftest.py`.
     "needs the Chinese pipeline",
     # These are run by tests/serve/test_serve_page.py and test_recipes.py.

@@ -68,7 +68,7 @@ NOT_RUN = {
     "zh_structreg_fast.md": {"needs the Chinese pipeline": 2},
     "explain.md": {"needs the Chinese pipeline": 2},
     "few_labels.md": {"needs the Chinese pipeline": 1},
-    "figures.md": {"needs the Chinese pipeline": 1},
+    "figures.md": {"needs an idle machine": 1},
 }
 
 # Packages that a page is skipped without.
