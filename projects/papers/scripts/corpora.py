@@ -85,8 +85,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `Corpus`; punctuation: its tags, with spaces between them. tags: "universal" if universal parts
     of speech stand for the tags.
 
-    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
-    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
+    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, whether its
+    texts are cut into `sentences`, the numbers of what comes of this, `from` and `to` (in a folder,
+    of each file), and the `category` of its texts;
     the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
     Penn Treebank, folders such as `02`; and `first`, of how many sentences it is in all; or it is a
     list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learned
@@ -162,6 +163,7 @@ def docs_of_part(
     each = {"path": given} if isinstance(given, str) else dict(given)
     path = folder / each.pop("path")
     begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
+    cut = sentences_of if each.pop("sentences", False) else iter
     days = each.pop("days", None)
     if days is not None:
         each["days"] = frozenset(range(days[0], days[1] + 1))
@@ -176,13 +178,22 @@ def docs_of_part(
     files = [file for each in folders for file in files_of(each)] if is_whole else [path]
     most = each.pop("first", None)
     chosen = CorpusOptions(**{**vars(options), **each})
-    found = (doc for file in files for doc in islice(read_docs(file, vocab, chosen), begin, end))
+    found = (
+        doc for file in files for doc in islice(cut(read_docs(file, vocab, chosen)), begin, end)
+    )
     for doc in islice(found, most):
         if category is not None:
             doc.cats = {category: 1.0}
         for token in doc if is_universal else ():
             token.tag = token.pos
         yield doc
+
+
+def sentences_of(docs: Iterable[Doc]) -> Iterator[Doc]:
+    """Yield each sentence of Docs as a Doc of its own."""
+    for doc in docs:
+        for sentence in doc.sents:
+            yield sentence.as_doc()
 
 
 def folded(whole: Sequence[Doc], n: int, *, choice: bool) -> Iterator[dict[str, list[Doc]]]:
