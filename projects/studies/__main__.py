@@ -138,6 +138,8 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path("scripts").resolve()), str(PROJECTS)]
     try:
         study = import_module("grid")
-        given.command(study.Grid(given.grid), study.Results(given.results), given)
+        grid, results = study.Grid(given.grid), study.Results(given.results)
+        grid.settle(results)
+        given.command(grid, results, given)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -8,6 +8,8 @@ from typing import Any
 
 import srsly  # type: ignore[import-untyped]
 
+from studies.results import ResultFile
+
 
 class GridFile:
     """The grid that a YAML file describes. Raises ValueError, naming the file, if it is not sound.
@@ -36,6 +38,9 @@ class GridFile:
         Raises ValueError for a name that the grid does not have, or if it has no tables.
         """
         raise ValueError("this study has no tables to choose from: leave out --only and --corpus")
+
+    def settle(self, results: ResultFile[Any, Any]) -> None:
+        """Take what results say of what else is to be run; most studies need none."""
 
     def known_corpus(self, name: str, experiment: str) -> str:
         """The name of a corpus, if it is one of the grid; ValueError otherwise."""

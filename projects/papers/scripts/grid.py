@@ -7,9 +7,12 @@ tables want is made once. A *figure* is a table whose rows are the points of cur
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 import srsly  # type: ignore[import-untyped]
@@ -27,6 +30,8 @@ OPEN: Final = "cannot be told"
 VERDICTS: Final = (HOLDS, FAILS, OPEN)
 ON: Final = ("test", "dev")
 RAW: Final = ("", "alone", "together")
+
+TO_BE_CHOSEN: Final = "(to be chosen)"
 
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
@@ -107,6 +112,31 @@ class Results(ResultFile[Key, Result]):
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """Settings of a system that are chosen, before it is run on a test set.
+
+    settings: by their names in the config, the values that are tried, in all combinations. by: the
+    figure that is to be highest in the mean over seeds and folds; of equal ones, the first is
+    taken. seeds: how many. corpora: by the name of a corpus, another one that values are tried on,
+    by figures of its test set; else it is the development set of the corpus itself.
+    """
+
+    settings: Mapping[str, Sequence[Any]]
+    by: str
+    seeds: int = 2
+    corpora: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.settings or not all(self.settings.values()) or self.seeds < 1:
+            raise ValueError("tuned has settings with their values, and seeds, 1 or more")
+
+    def tried(self) -> Iterator[dict[str, Any]]:
+        """Yield the combinations of values."""
+        for values in product(*self.settings.values()):
+            yield dict(zip(self.settings, values, strict=True))
+
+
+@dataclass(frozen=True)
 class System:
     """A config of `systems/`, and how it is trained and scored.
 
@@ -120,7 +150,8 @@ class System:
     still, and look at no development set. learns_dev: train on the development set as well, and
     so for all epochs, or to the optimum. unlabeled: the part of the corpus whose texts count
     without their labels. raw: whether what the model knows of raw text is counted anew on the
-    text of the test set, "alone" or "together" with that of training; "" for no.
+    text of the test set, "alone" or "together" with that of training; "" for no. tuned: settings
+    that are chosen first, by what is best.
     """
 
     config: str
@@ -136,6 +167,14 @@ class System:
     learns_dev: bool = False
     unlabeled: str = ""
     raw: str = ""
+    tuned: Tuning | None = None
+
+    def candidates(self) -> list[System]:
+        """The systems that it is chosen from."""
+        return [
+            replace(self, changed={**self.changed, **each}, tuned=None)
+            for each in (self.tuned.tried() if self.tuned else [{}])
+        ]
 
     @property
     def group(self) -> int:
@@ -300,6 +339,7 @@ class Grid(GridFile):
         systems: dict[str, System] = {}
         for name, each in given["systems"].items():
             systems[name] = self._system(name, each, systems)
+        self._results: Results | None = None
         self.tables = [self._table(name, each, systems) for name, each in given["tables"].items()]
         # What the papers say stands apart from what is run.
         path = self.path.parent.parent / "claims" / self.path.name
@@ -329,11 +369,47 @@ class Grid(GridFile):
         """True if the seeds of a row on a corpus differ: something is drawn, or parts are."""
         return row.system.drawn or "draws" in self.corpora[corpus]
 
-    def keys(self, corpus: str, row: Row, n_seeds: int) -> Iterator[Key]:
-        """The runs of a row on a corpus, seed by seed, fold by fold."""
-        for seed in range(n_seeds if self.varies(corpus, row) else 1):
+    def settle(self, results: ResultFile[Any, Any]) -> None:
+        self._results = results if isinstance(results, Results) else None
+
+    def chosen(self, corpus: str, system: System) -> System | None:
+        """A system with the settings that are best for a corpus; None if that is not known yet."""
+        if system.tuned is None:
+            return system
+        scores = []
+        for candidate, keys in self._tried(corpus, system):
+            results = self._results
+            if results is None or not all(key in results for key in keys):
+                return None
+            found = [results[key] for key in keys]
+            figures = [
+                each.dev if key.corpus == corpus else each.figures
+                for key, each in zip(keys, found, strict=True)
+            ]
+            scores.append((candidate, fmean(each.get(system.tuned.by) or 0.0 for each in figures)))
+        return max(scores, key=itemgetter(1))[0]
+
+    def _tried(self, corpus: str, system: System) -> Iterator[tuple[System, list[Key]]]:
+        """The candidates of a system that is tuned, with the runs that choose between them."""
+        if system.tuned is not None:
+            where = system.tuned.corpora.get(corpus, corpus)
+            for each in system.candidates():
+                yield each, list(self._keys(where, each, system.tuned.seeds))
+
+    def _keys(self, corpus: str, system: System, n_seeds: int) -> Iterator[Key]:
+        varies = system.drawn or "draws" in self.corpora[corpus]
+        for seed in range(n_seeds if varies else 1):
             for fold in range(self.folds(corpus)):
-                yield Key(corpus, row.system.config, row.system.setting, seed, fold)
+                yield Key(corpus, system.config, system.setting, seed, fold)
+
+    def keys(self, corpus: str, row: Row, n_seeds: int) -> Iterator[Key]:
+        """The runs of a row on a corpus, seed by seed, fold by fold.
+
+        Of a system whose settings are still to be chosen, keys that no run has.
+        """
+        chosen = self.chosen(corpus, row.system)
+        for key in self._keys(corpus, chosen or row.system, n_seeds):
+            yield key if chosen else replace(key, setting=f"{key.setting} {TO_BE_CHOSEN}".strip())
 
     def keys_of(self, table: Table) -> set[Key]:
         """The runs of a table."""
@@ -348,14 +424,14 @@ class Grid(GridFile):
     def runs(self) -> dict[Key, System]:
         """All that is to be run of the chosen tables and corpora, each once."""
         return {
-            key: row.system
-            for key, row, part in self._wanted()
+            key: system
+            for key, system, row, part in self._wanted()
             if part.name in self._tables and key.corpus in self._corpora
         }
 
     def shown_on(self, on: str) -> set[Key]:
         """The runs of which figures are shown on these sentences; see `Row.on`."""
-        return {key for key, row, _ in self._wanted() if row.on == on}
+        return {key for key, _, row, _ in self._wanted() if row.on == on}
 
     def in_tables(self) -> set[Key]:
         """The runs that tables want with tests over sentences.
@@ -364,16 +440,21 @@ class Grid(GridFile):
         """
         return {
             key
-            for key, _, part in self._wanted()
+            for key, _, _, part in self._wanted()
             if part.axis is None and "draws" not in self.corpora[key.corpus]
         }
 
-    def _wanted(self) -> Iterator[tuple[Key, Row, Table]]:
+    def _wanted(self) -> Iterator[tuple[Key, System, Row, Table]]:
+        """The runs of all rows, and those before them that settings are chosen by."""
         for corpus in self.corpora:
             for part in [part for table in self.tables for part in table.parts]:
                 for row in part.rows if corpus in part.seeds else ():
-                    for key in self.keys(corpus, row, part.seeds[corpus]):
-                        yield key, row, part
+                    for candidate, keys in self._tried(corpus, row.system):
+                        for key in keys:
+                            yield key, candidate, row, part
+                    if chosen := self.chosen(corpus, row.system):
+                        for key in self._keys(corpus, chosen, part.seeds[corpus]):
+                            yield key, chosen, row, part
 
     def _system(self, name: str, given: Mapping[str, Any], above: Mapping[str, System]) -> System:
         before, lengths = given.get("before", ()), given.get("lengths", ())
@@ -382,7 +463,13 @@ class Grid(GridFile):
                 f"{name}: before names {wrong[0]!r}; name systems that stand above it, and have "
                 "none before them"
             )
-        further = {"before": tuple(above[each] for each in before), "lengths": tuple(lengths)}
+        if any(above[each].tuned for each in before):
+            raise ValueError(f"{name}: settings of what stands before a system are not tuned")
+        tuned = Tuning(**given["tuned"]) if "tuned" in given else None
+        further = {
+            **{"before": tuple(above[each] for each in before), "lengths": tuple(lengths)},
+            "tuned": tuned,
+        }
         system = System(**{**given, **further})
         if not config_of(system.config).is_file():
             raise ValueError(f"{name}: there is no {config_of(system.config).as_posix()}")
@@ -420,6 +507,7 @@ class Grid(GridFile):
             if self.corpora[corpus].get("refit"):
                 check_refit(f"{name}: {corpus}", rows.values())
             check_learns_dev(f"{name}: {corpus}", self.corpora[corpus], rows.values())
+            self._check_tuned(f"{name}: {corpus}", corpus, rows.values())
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,
@@ -461,6 +549,24 @@ class Grid(GridFile):
         if not any(part.has(claim) for part in table.parts):
             raise ValueError(f"{where}: no panel has these rows, this column and these corpora")
         return claim
+
+    def _check_tuned(self, where: str, corpus: str, rows: Iterable[Row]) -> None:
+        """Raise ValueError for rows that settings cannot be chosen for on a corpus."""
+        for row in rows:
+            tuned = row.system.tuned
+            if tuned is None:
+                continue
+            other = tuned.corpora.get(corpus)
+            if other is not None:
+                self.known_corpus(other, where)
+            elif self.corpora[corpus].get("refit") or row.system.learns_dev:
+                raise ValueError(
+                    f"{where}: {row.name} is tuned, but learns from the development set: name "
+                    "another corpus in tuned"
+                )
+            draws = self.corpora[other or corpus].get("draws", tuned.seeds)
+            if tuned.seeds > draws:
+                raise ValueError(f"{where}: {row.name} is tuned with more seeds than draws")
 
     def _rows(
         self, table: str, given: dict[str, Any], systems: Mapping[str, System]

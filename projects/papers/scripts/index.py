@@ -36,6 +36,7 @@ def main(papers: list[str], output: Path) -> None:
     for paper in papers:
         grid = Grid(Path("configs") / f"{paper}.yml")
         results = Results(output.parent / paper / "runs.jsonl")
+        grid.settle(results)
         parts += [f"## [{grid.title}]({paper}/README.md)", listed(grid, results, f"{paper}/")]
         states += [here(grid, results, each)[0] for each in grid.tables]
         claims[grid.title] = [

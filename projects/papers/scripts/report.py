@@ -287,7 +287,7 @@ def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
         if not made:
             continue
         found += made
-        system = row.system
+        system = grid.chosen(corpus, row.system) or row.system
         rows.append(
             [
                 row.name,
