@@ -289,6 +289,12 @@ class LogLinear(SampleSettings):
         "weights towards 0 as a penalty on squares does, has no limit.",
         open_below=True,
     )
+    noise_start: float | None = setting(
+        None,
+        'With "lbfgs" and noise: begin at the minimum without noise that this penalty on squares '
+        "has, instead of with no weights. With noise the objective is not convex, so that it "
+        "matters where one begins.",
+    )
     unlabeled_weight: float = setting(
         1.0, "How much an example without labels counts in the regularizer of noising."
     )
@@ -315,6 +321,11 @@ class LogLinear(SampleSettings):
             raise ValueError(
                 "additive noise moves all features at every step, so that optimizer = 'adf' would "
                 "give them one rate; choose optimizer = 'sgd'"
+            )
+        if self.noise_start is not None and (self.optimizer != "lbfgs" or self.noise == "none"):
+            raise ValueError(
+                "noise_start says where L-BFGS begins before there is noise; choose "
+                "optimizer = 'lbfgs' and a noise, or leave it at None"
             )
         if self.noise_level > 0 and self.noise == "none":
             raise ValueError(

@@ -24,6 +24,8 @@ def minimize(
 ) -> None:
     """Find the weights that minimize the objective with its penalties, from those there are.
 
+    With `noise_start` the minimum without noise is found first, and not told of.
+
     L2 is part of what is minimized. For L1 each weight is the difference of two that are not
     negative, so that its penalty is linear (Andrew & Gao 2007, section 2), and the minimizer is
     L-BFGS-B.
@@ -41,47 +43,64 @@ def minimize(
         ) from error
     learner = trainer.learner
     settings = learner.settings
-    start = np.concatenate([weights.reshape(-1) for weights in learner.weights()] or [np.zeros(0)])
-    n = len(start)
-
-    def value_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        learner.set_weights(weights)
-        loss, gradients = trainer.objective(chains)
-        gradient = np.concatenate([each.reshape(-1) for each in gradients] or [np.zeros(0)])
-        gradient += 2.0 * settings.l2 * weights
-        return loss + settings.l2 * float(weights @ weights), gradient
-
-    def of_parts(parts: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, gradient = value_and_gradient(parts[:n] - parts[n:])
-        value += settings.l1 * float(parts.sum())
-        return value, np.concatenate((gradient + settings.l1, settings.l1 - gradient))
-
-    objectives: deque[float] = deque(maxlen=PERIOD + 1)
-
-    def after(intermediate_result: Any) -> None:
-        found = intermediate_result.x
-        learner.set_weights(found if settings.l1 == 0 else found[:n] - found[n:])
-        learner.objective = intermediate_result.fun
-        objectives.append(learner.objective)
-        change = abs(objectives[0] - learner.objective)
-        learner.converged = len(objectives) > PERIOD and change < PERIOD * settings.tolerance * abs(
-            learner.objective
-        )
-        if not on_iteration() or learner.converged:
-            raise StopIteration
-
+    n = sum(each.size for each in learner.weights())
     parts = settings.l1 > 0
-    found = minimize(
-        of_parts if parts else value_and_gradient,
-        np.concatenate((np.maximum(start, 0.0), np.maximum(-start, 0.0))) if parts else start,
-        method="L-BFGS-B",
-        jac=True,
-        bounds=[(0.0, None)] * (2 * n) if parts else None,
-        callback=after,
-        # Whether to go on is decided above.
-        options={"maxiter": max_iterations, "maxfun": 10 * max_iterations, "ftol": 0, "gtol": 0},
-    )
-    if found.status in (0, 2):
-        # SciPy has ended by itself: the gradient is zero, or no step makes anything better.
-        learner.converged = True
-    learner.set_weights(found.x[:n] - found.x[n:] if parts else found.x)
+
+    def whole(found: NDArray[np.float64]) -> NDArray[np.float64]:
+        return found[:n] - found[n:] if parts else found
+
+    def descend(l2: float, go_on: Callable[[], bool], *, noisy: bool) -> None:
+        """Minimize from the weights of the learner."""
+
+        def value_and_gradient(
+            weights: NDArray[np.float64],
+        ) -> tuple[float, NDArray[np.float64]]:
+            learner.set_weights(weights)
+            loss, gradients = trainer.objective(chains, noisy)
+            gradient = np.concatenate([each.reshape(-1) for each in gradients] or [np.zeros(0)])
+            gradient += 2.0 * l2 * weights
+            return loss + l2 * float(weights @ weights), gradient
+
+        def of_parts(found: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, gradient = value_and_gradient(whole(found))
+            value += settings.l1 * float(found.sum())
+            return value, np.concatenate((gradient + settings.l1, settings.l1 - gradient))
+
+        objectives: deque[float] = deque(maxlen=PERIOD + 1)
+
+        def after(intermediate_result: Any) -> None:
+            learner.set_weights(whole(intermediate_result.x))
+            learner.objective = intermediate_result.fun
+            objectives.append(learner.objective)
+            change = abs(objectives[0] - learner.objective)
+            least = PERIOD * settings.tolerance * abs(learner.objective)
+            learner.converged = len(objectives) > PERIOD and change < least
+            if not go_on() or learner.converged:
+                raise StopIteration
+
+        weights = [each.reshape(-1) for each in learner.weights()]
+        start = np.concatenate(weights or [np.zeros(0)])
+        found = minimize(
+            of_parts if parts else value_and_gradient,
+            np.concatenate((np.maximum(start, 0.0), np.maximum(-start, 0.0))) if parts else start,
+            method="L-BFGS-B",
+            jac=True,
+            bounds=[(0.0, None)] * (2 * n) if parts else None,
+            callback=after,
+            # Whether to go on is decided above.
+            options={
+                "maxiter": max_iterations,
+                "maxfun": 10 * max_iterations,
+                "ftol": 0,
+                "gtol": 0,
+            },
+        )
+        if found.status in (0, 2):
+            # SciPy has ended by itself: the gradient is zero, or no step makes anything better.
+            learner.converged = True
+        learner.set_weights(whole(found.x))
+
+    if settings.noise_start is not None:
+        descend(settings.noise_start, lambda: True, noisy=False)
+        learner.converged = False
+    descend(settings.l2, on_iteration, noisy=True)

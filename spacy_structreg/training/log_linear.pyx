@@ -257,10 +257,10 @@ cdef class LogLinearTrainer(BufferOwner):
         """Count the features of chains, as `count_features`."""
         return count_features(self.features, self.learner, chains)
 
-    def objective(self, chains):
+    def objective(self, chains, bint noisy=True):
         """The objective over whole sequences, without penalties, and its gradient.
 
-        Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
+        noisy: with the regularizer of noise, if the settings have any. Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
         as `epoch`.
         """
         cdef LogLinearLearner learner = self.learner
@@ -278,12 +278,14 @@ cdef class LogLinearTrainer(BufferOwner):
         gradients = []
         learner.fold()
         labeled, unlabeled = self._shares(owned)
+        if not noisy:
+            labeled.noise = unlabeled.noise = 0.0
         views = self._views(owned, scratch)
         self._reserve(max([(<CompiledChain> each).data.n for each in owned], default=0))
         self._loss = 0.0
         self._most = INFINITY
         with nogil:
-            if self._additive:
+            if self._additive and noisy:
                 self._visit_all(tables, SQUARE, 0.0)
             for i in range(n):
                 if views[i].n == 0:
@@ -293,7 +295,7 @@ cdef class LogLinearTrainer(BufferOwner):
                     continue
                 self._score_gradient(tables, &views[i], 0, views[i].n, shares)
                 self._feature_gradient(tables, &views[i], 0, views[i].n, 1.0, True)
-            if self._additive:
+            if self._additive and noisy:
                 self._visit_all(tables, PULL_SUMS, self._variance)
         for table in learner.tables:
             gradient = np.empty((table.n_rows, table.n_columns))

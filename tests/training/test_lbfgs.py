@@ -67,6 +67,28 @@ def test_the_gradient_vanishes(noise: dict[str, Any], scale: float) -> None:
     assert all(later <= earlier for earlier, later in pairwise(objectives))
 
 
+@pytest.mark.parametrize("noise", NOISES[1:])
+def test_with_noise_it_begins_at_the_minimum_without(noise: dict[str, Any]) -> None:
+    begun = model(l2=0.5, tolerance=1e-12)
+    fit(begun)
+    twin = model(l2=0.02, tolerance=1e-12, noise_start=0.5, **noise)
+    seen: list[np.ndarray] = []
+
+    def once() -> bool:
+        seen.append(twin.weights)
+        return False
+
+    minimize(twin.trainer, twin.chains, 500, once)
+    # The first iteration goes downhill from there, along the gradient.
+    twin.learner.set_weights(begun.weights)
+    _, gradient = total(twin)
+    step = seen[0] - begun.weights
+    cosine = -(step @ gradient) / np.linalg.norm(step) / np.linalg.norm(gradient)
+    assert cosine == pytest.approx(1.0, abs=1e-3)
+    fit(twin)
+    assert np.abs(total(twin)[1]).max() < 1e-4
+
+
 @pytest.mark.parametrize("l2", [0.0, 0.1])
 def test_l1_makes_weights_zero_that_do_not_pay(l2: float) -> None:
     twin = model(l1=0.4, l2=l2, tolerance=1e-12)
