@@ -430,8 +430,21 @@ class Grid(GridFile):
         }
 
     def shown_on(self, on: str) -> set[Key]:
-        """The runs of which figures are shown on these sentences; see `Row.on`."""
-        return {key for key, _, row, _ in self._wanted() if row.on == on}
+        """The runs of which figures are shown on these sentences; see `Row.on`.
+
+        On the development set, settings are chosen as well.
+        """
+        return {
+            key
+            for key, _, row, _ in self._wanted()
+            if row.on == on
+            or (
+                on == "dev"
+                and row.system.tuned
+                and key.corpus not in row.system.tuned.corpora.values()
+                and not row.system.learns_dev
+            )
+        }
 
     def in_tables(self) -> set[Key]:
         """The runs that tables want with tests over sentences.
