@@ -1,7 +1,7 @@
 """Make the runs of a study that are missing, draw its pictures, write its report.
 
     python ../studies run GRID RESULTS [--jobs 4 | --scheduler tcp://10.0.0.1:8786]
-                          [--only TABLE …] [--corpus NAME …]
+                          [--only TABLE …] [--corpus NAME …] [--anew yes]
     python ../studies todo GRID RESULTS [--only TABLE …] [--corpus NAME …]
     python ../studies plots GRID RESULTS FOLDER [--suffix .svg]
     python ../studies report GRID RESULTS REPORT [--findings FILE] [--plots .svg]
@@ -10,10 +10,11 @@ in the folder of a study. GRID says what to run (YAML). RESULTS has a JSON line 
 `run` whenever you like, the next call goes on. It looks for corpora in the folder that the variable
 STRUCTREG_DATA names. With --jobs, so many processes make runs side by side; with --scheduler, the
 workers of a Dask cluster do, which should have a thread each, as runs note their CPU time. --only
-and --corpus choose tables and corpora of a grid that has tables, as those of papers do. `todo` says
-what `run` would make, and how long that takes. `plots`
-needs matplotlib. `report` writes Markdown, made of the grid and the results alone, with FINDINGS,
-what they show in words, before the tables, and the pictures that `plots` draws.
+and --corpus choose tables and corpora of a grid that has tables, as those of papers do. With --anew
+yes, results of another version of a config or corpus are made again, which are else refused. `todo`
+says what `run` would make, and how long that takes. `plots` needs matplotlib. `report` writes
+Markdown, made of the grid and the results alone, with FINDINGS, what they show in words, before the
+tables, and the pictures that `plots` draws.
 
 What is a study's own stands in these modules of its folder `scripts`:
 
@@ -54,6 +55,7 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
         trained_by(given.scheduler),
         parallel_config("loky", n_jobs=given.jobs) if in_processes else nullcontext(),
     ):
+        results.anew = given.anew == "yes"
         study = import_module("run")
         expected = getattr(study, "expected", None)
         run(grid, results, study.tasks, import_module("corpora").read_corpus, expected)
@@ -118,6 +120,7 @@ def parse() -> argparse.Namespace:
         if command is run:
             sub.add_argument("--jobs", type=int, default=1)
             sub.add_argument("--scheduler")
+            sub.add_argument("--anew", choices=["yes", "no"], default="no")
         if command in (run, todo):
             sub.add_argument("--only", nargs="*", default=[], help="tables; all without it")
             sub.add_argument("--corpus", nargs="*", default=[], help="corpora; all without it")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from spacy_structreg.corpora.files import replace_text
 
 
 class Keyed(Protocol):
@@ -44,6 +46,8 @@ class ResultFile(Generic[KeyT, ResultT]):
 
     key: type[KeyT]
     result: type[ResultT]
+    anew: bool = False
+    """Whether results of another version of a config or corpus are to be made anew."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -94,20 +98,35 @@ class ResultFile(Generic[KeyT, ResultT]):
         return list(self._results.items())
 
     def check(self, corpus: str, checksum: str) -> None:
-        """Raise ValueError if there are results on another version of the corpus."""
-        others = {each.checksum for key, each in self._results.items() if key.corpus == corpus}
-        if others - {checksum}:
+        """Raise ValueError if there are results on another version of the corpus; or drop them."""
+        stale = {
+            key
+            for key, each in self._results.items()
+            if key.corpus == corpus and each.checksum != checksum
+        }
+        if stale and self.anew:
+            self.drop(stale)
+        elif stale:
             raise ValueError(
-                f"{self.path}: has results on another training corpus {corpus}; remove the file "
-                "to run everything anew"
+                f"{self.path}: has results on another training corpus {corpus}; --anew yes removes "
+                "them, and makes them again"
             )
+
+    def drop(self, keys: Container[KeyT]) -> None:
+        """Remove results, from the file too."""
+        self._results = {key: each for key, each in self._results.items() if key not in keys}
+        with replace_text(self.path) as stream:
+            stream.writelines(self._line(key, each) for key, each in self._results.items())
+
+    def _line(self, key: KeyT, result: ResultT) -> str:
+        line: dict[str, Any] = asdict(key) | self.fields(result)
+        return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     def add(self, key: KeyT, result: ResultT) -> None:
         """Keep a result, in the file too; one that is there already stays."""
         if key in self._results:
             return
-        line: dict[str, Any] = asdict(key) | self.fields(result)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+            stream.write(self._line(key, result))
         self._results[key] = result

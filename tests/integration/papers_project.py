@@ -24,14 +24,16 @@ def finish(
     data: Path | None = None,
     variables: Mapping[str, object] | None = None,
     plots: bool = False,
+    anew: bool = False,
 ) -> Path:
     """Run all that the small grid has and write its report; gives the project.
 
     data, variables: where corpora lie; see `run` of `study_contract`. With variables, every corpus
-    must be there. plots: draw figures, too.
+    must be there. plots: draw figures, too. anew: make results of other versions
+    of a corpus again.
     """
     for arguments in (
-        ("run", CONFIG, RUNS),
+        ("run", CONFIG, RUNS, *(("--anew", "yes") if anew else ())),
         *([("plots", CONFIG, RUNS, "report")] if plots else []),
         ("report", CONFIG, RUNS, "report/README.md"),
     ):

@@ -172,7 +172,7 @@ def test_a_run_that_was_kept_without_the_development_set_is_named(
     text = "".join(json.dumps({**line, "after": {}}) + "\n" for line in lines)
     message = STUDY.fails(project, data=data, results=text)
     assert f"z14_characters {SETTING}, seed 0, fold 0 on lines lacks" in message
-    assert "remove the line" in message
+    assert "--anew yes" in message
 
 
 def test_faulty_figures_are_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from statistics import fmean
 import pytest
 from papers_project import finish, papers
 from pipeline.made_up import DEV, TRAIN
+from study_contract import CONFIG, RUNS, command
 
 L2 = "nlp.tokenizer.model.learning.l2"
 EPOCHS = "training.max_epochs"
@@ -30,14 +31,12 @@ systems:
 tables:
   table:
     title: "Table 1"
-    here: in part
     because: "It is small."
     columns: {{seg_f: F}}
     seeds: {{lines: 3, others: 1}}
     rows: {{"none": {{system: plain}}, "L2": {{system: tuned, against: "none"}}}}
   other:
     title: "Table 2"
-    here: in part
     because: "It is small."
     columns: {{seg_f: F}}
     seeds: {{paragraphs: 1}}
@@ -91,6 +90,21 @@ def test_what_is_best_without_the_test_set_is_run_on_it(tmp_path: Path) -> None:
     page = (project / "report/table.md").read_text(encoding="utf-8")
     assert page.count(f"`z14_characters.cfg` {best}") == 1 + (chosen == best)
     assert "not run" not in page
+    # Of another version of a corpus, results are refused, or made again.
+    text = (tmp_path / "dev.txt").read_text(encoding="utf-8")
+    (tmp_path / "dev.txt").write_text(text + "天 气 很 好\n", encoding="utf-8")
+    runs = project / RUNS
+    kept = runs.read_text(encoding="utf-8").splitlines(keepends=True)
+    some = [line for line in kept if '"corpus":"lines"' not in line or '"seed":2' not in line]
+    runs.write_text("".join(some), encoding="utf-8")
+    refused = command("run", CONFIG, RUNS, folder=project, data=tmp_path)
+    assert "another training corpus lines; --anew yes" in refused.stderr
+    assert runs.read_text(encoding="utf-8") == "".join(some)
+    finish(project, data=tmp_path, anew=True)
+    again = STUDY.results(project)
+    assert again.keys() >= {key for key in lines if key[2] == f"{EPOCHS}=2"}
+    changed = {k for k in lines if k in again and again[k]["checksum"] != lines[k]["checksum"]}
+    assert {key[0] for key in changed} == {"lines"}
 
 
 def test_faulty_choices_are_refused(tmp_path: Path) -> None:

@@ -342,6 +342,7 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
     for name, reason in absent.items():
         print(f"left out: {name}, {reason}", file=sys.stderr)
     found: list[Training] = []
+    stale: set[Key] = set()
     current, counted = commit(), grid.in_tables()
     curves, on_dev = grid.shown_on("epoch"), grid.shown_on("dev")
     for key, system in runs.items():
@@ -353,24 +354,30 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
 
             kind = Recognition
         training = kind(key, system, texts, current, key in curves, key in counted)
-        if key in results and results[key].config != training.config:
-            configs = " or ".join(config_of(name).as_posix() for name in dict.fromkeys(names))
-            raise ValueError(
-                f"{results.path}: has results of another version of {configs}; remove the lines "
-                f'with "system":"{system.config}" to run them anew'
-            )
-        if key in results and (
+        is_stale = key in results and results[key].config != training.config
+        lacks = key in results and (
             (key in curves and not results[key].after)
             or (key in on_dev and not results[key].dev)
             or (key in counted and not results[key].sentences)
-        ):
+        )
+        if (is_stale or lacks) and results.anew and key.corpus not in absent:
+            stale.add(key)
+        elif is_stale:
+            configs = " or ".join(config_of(name).as_posix() for name in dict.fromkeys(names))
+            raise ValueError(
+                f"{results.path}: has results of another version of {configs}; --anew yes removes "
+                "them, and makes them again"
+            )
+        elif lacks:
             raise ValueError(
                 f"{results.path}: the result of {training} on {key.corpus} lacks what the grid "
-                "asks for, figures of the development set or counts of sentences; remove the line "
-                "to run it anew"
+                "asks for, figures of the development set or counts of sentences; --anew yes "
+                "removes it, and makes it again"
             )
-        if key not in results and key.corpus not in absent:
+        if (key not in results or key in stale) and key.corpus not in absent:
             found.append(training)
+    if stale:
+        results.drop(stale)
     # Seed by seed, so that the times of all systems are measured under the same load.
     order = list(grid.corpora)
     found.sort(key=lambda each: (order.index(each.corpus), each.key.seed))
