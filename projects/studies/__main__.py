@@ -55,7 +55,6 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
         trained_by(given.scheduler),
         parallel_config("loky", n_jobs=given.jobs) if in_processes else nullcontext(),
     ):
-        results.anew = given.anew == "yes"
         study = import_module("run")
         expected = getattr(study, "expected", None)
         run(grid, results, study.tasks, import_module("corpora").read_corpus, expected)
@@ -120,8 +119,8 @@ def parse() -> argparse.Namespace:
         if command is run:
             sub.add_argument("--jobs", type=int, default=1)
             sub.add_argument("--scheduler")
-            sub.add_argument("--anew", choices=["yes", "no"], default="no")
         if command in (run, todo):
+            sub.add_argument("--anew", choices=["yes", "no"], default="no")
             sub.add_argument("--only", nargs="*", default=[], help="tables; all without it")
             sub.add_argument("--corpus", nargs="*", default=[], help="corpora; all without it")
         elif command is plots:
@@ -143,6 +142,7 @@ if __name__ == "__main__":
         study = import_module("grid")
         grid, results = study.Grid(given.grid), study.Results(given.results)
         grid.settle(results)
+        results.anew = getattr(given, "anew", "no") == "yes"
         given.command(grid, results, given)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -52,6 +52,7 @@ class ResultFile(Generic[KeyT, ResultT]):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._results: dict[KeyT, ResultT] = {}
+        self._has_more = False  # the file, than there are results
         names = {field.name for field in fields(self.key)}
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
@@ -113,10 +114,9 @@ class ResultFile(Generic[KeyT, ResultT]):
             )
 
     def drop(self, keys: Container[KeyT]) -> None:
-        """Remove results, from the file too."""
+        """Remove results; from the file when the next one comes."""
         self._results = {key: each for key, each in self._results.items() if key not in keys}
-        with replace_text(self.path) as stream:
-            stream.writelines(self._line(key, each) for key, each in self._results.items())
+        self._has_more = True
 
     def _line(self, key: KeyT, result: ResultT) -> str:
         line: dict[str, Any] = asdict(key) | self.fields(result)
@@ -126,6 +126,10 @@ class ResultFile(Generic[KeyT, ResultT]):
         """Keep a result, in the file too; one that is there already stays."""
         if key in self._results:
             return
+        if self._has_more:
+            with replace_text(self.path) as stream:
+                stream.writelines(self._line(*each) for each in self._results.items())
+            self._has_more = False
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(self._line(key, result))
