@@ -260,7 +260,8 @@ cdef class LogLinearTrainer(BufferOwner):
     def objective(self, chains, bint noisy=True):
         """The objective over whole sequences, without penalties, and its gradient.
 
-        noisy: with the regularizer of noise, if the settings have any. Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
+        noisy: with the regularizer of noise, if the settings have any.
+        Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
         as `epoch`.
         """
         cdef LogLinearLearner learner = self.learner

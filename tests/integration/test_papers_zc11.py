@@ -41,9 +41,14 @@ ENGLISH_WORDS = (
 
 
 def small(table: dict[str, Any]) -> dict[str, Any]:
-    """A table on the licensed corpora alone, once each."""
-    seeds = {name: 1 for name in table.get("seeds", {}) if "needs" in GRID["corpora"][name]}
-    return {**table, "seeds": seeds}
+    """A table, or its panel, on the licensed corpora alone, once each."""
+    parts = [{**table, **panel} for panel in table.get("panels", {"": {}}).values()]
+    licensed = [
+        {name: 1 for name in part.get("seeds", {}) if "needs" in GRID["corpora"][name]}
+        for part in parts
+    ]
+    part, seeds = max(zip(parts, licensed, strict=True), key=lambda each: len(each[1]))
+    return {**{key: each for key, each in part.items() if key != "panels"}, "seeds": seeds}
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +148,7 @@ def test_every_cell_of_a_licensed_corpus_is_filled(made: Path, name: str) -> Non
     found = [each for each in tables(text) if any(title.endswith(", ours") for title in each[0])]
     assert len(found) == len(small(table)["seeds"])
     for rows in found:
-        assert [row[0] for row in rows[1:]] == list(table["rows"])
+        assert [row[0] for row in rows[1:]] == list(small(table)["rows"])
         for row in rows[1:]:
             cells = dict(zip(rows[0], row, strict=True))
             # Where the paper has a figure, so have we; columns without any are left out.
