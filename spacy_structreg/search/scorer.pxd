@@ -29,7 +29,7 @@ ctypedef struct GroupSpec:
     int first        # its templates are specs[first : last]
     int last
     bint is_cached   # its scores are the same in every sentence
-    bint single      # it has one template, with one value
+    bint recurs      # its scores are remembered for later states, even of a state scored alone
 
 
 ctypedef struct MemoEntry:
@@ -144,6 +144,7 @@ cdef class StateScorer(BufferOwner):
     cdef int _add_job(
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
     ) except -1 nogil
+    cdef int _add_rest(self, int first, const char* state, const int64_t* places) except -1 nogil
     cdef int _do_jobs(self, int event) except -1 nogil
     cdef int _find_rows(self, int event) except -1 nogil
     cdef int64_t _new_vector(self, int width) except -1 nogil

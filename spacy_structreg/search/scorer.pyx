@@ -54,9 +54,6 @@ cdef enum:
     # In place of a column: an action does not fire the event, or more than once.
     NO_COLUMN = -1
     COLUMNS = -2
-    # In place of a vector: the group has no row, or only this one, counted downwards.
-    NO_ROW = -1
-    FIRST_ROW = -2
 
 assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
@@ -199,9 +196,8 @@ cdef class StateScorer(BufferOwner):
                         add_atom(&self._wanted, spec.atoms[a])
                 n += 1
             group.last = n
-            spec = &self._specs[group.first]
-            group.single = n - group.first == 1 and spec.multi < 0
             group.is_cached = is_cached(members)
+            group.recurs = group.is_cached or (group.n_anchors == 1 and n - group.first > 1)
             if group.is_cached:
                 self._cache_width = max(self._cache_width, self._widths[group.event])
             if place and set(members.anchors) <= place:
@@ -268,7 +264,6 @@ cdef class StateScorer(BufferOwner):
         cdef double total
         cdef Py_ssize_t s
         cdef int n_vectors
-        cdef int32_t row
         cdef int n_actions = self.system.n_actions
         cdef int action
         cdef int width
@@ -292,12 +287,6 @@ cdef class StateScorer(BufferOwner):
                     if places[g] >= 0:
                         self._addends[n_vectors] = self._vectors + places[g]
                         n_vectors += 1
-                    elif places[g] < NO_ROW:
-                        # In the order of the groups.
-                        add_vectors(event_scores, self._addends, n_vectors, width)
-                        n_vectors = 0
-                        row = <int32_t> (FIRST_ROW - places[g])
-                        (<Rows> self._tables[e]).add_run(&row, 1, 0, event_scores)
                     # All that follows from the place stands together in the first.
                     g += (
                         max(1, self._n_positional[e]) if g == self._first_group[e] else 1
@@ -438,6 +427,9 @@ cdef class StateScorer(BufferOwner):
         cdef bint is_apart = self._is_apart and self._shared_events >> event & 1
         cdef int first = self._first_group[event]
         cdef int first_free = first + self._n_positional[event]
+        # Then hardly another state will ask for what is not of one anchor alone.
+        cdef bint is_alone = n == 1 and self._trained and self.memo and not is_apart
+        cdef int rest = NOWHERE
         cdef int g
         self._n_keys = 0
         self._n_jobs = 0
@@ -481,14 +473,17 @@ cdef class StateScorer(BufferOwner):
                 continue
             for g in range(first_free, self._first_group[event + 1]):
                 if is_apart and not self._group_anchors[g] & differing:
-                    places[g] = NO_ROW
-                elif n == 1 and self._trained and self._groups[g].single:
-                    # No other state waits for the vector.
-                    places[g] = NO_ROW
-                    self._add_job(g, state, anchors, NOWHERE, NOWHERE)
+                    places[g] = NOWHERE
+                elif is_alone and not self._groups[g].recurs:
+                    places[g] = NOWHERE
+                    if rest == NOWHERE:
+                        rest = g
+                        places[g] = self._new_vector(self._widths[event])
                 elif not (self.memo and self._is_known(signatures[g], &places[g])):
                     places[g] = self._new_entry(g, signatures[g])
                     self._add_job(g, state, anchors, places[g], NOWHERE)
+            if rest != NOWHERE:
+                self._add_rest(rest, state, places)
         if self._n_jobs:
             self._do_jobs(event)
         return 0
@@ -521,7 +516,6 @@ cdef class StateScorer(BufferOwner):
     ) except -1 nogil:
         """Queue a group whose scores a state needs: in `vector`, or added to `total`.
 
-        If both are `NOWHERE`, its only row is needed.
         """
         cdef const GroupSpec* group = &self._groups[g]
         cdef Job* job
@@ -556,6 +550,21 @@ cdef class StateScorer(BufferOwner):
         job.last = self._n_keys
         return 0
 
+    cdef int _add_rest(self, int first, const char* state, const int64_t* places) except -1 nogil:
+        """Queue all groups from the first on that have no vector, to be added up in its vector."""
+        cdef int event = self._groups[first].event
+        cdef Py_ssize_t n_keys = self._n_keys
+        cdef int g
+        for g in range(first, self._first_group[event + 1]):
+            if g == first or places[g] == NOWHERE:
+                self._add_features(state, &self._groups[g])
+        reserve(&self.buffers, self._jobs, self._n_jobs + 1)
+        self._jobs[self._n_jobs] = Job(
+            first, places[first], NOWHERE, n_keys, self._n_keys, 0, NOWHERE, False
+        )
+        self._n_jobs += 1
+        return 0
+
     cdef int _do_jobs(self, int event) except -1 nogil:
         """Run the jobs queued by `_add_job`; the rows of all are prefetched together."""
         cdef void* table = self._tables[event]
@@ -571,11 +580,6 @@ cdef class StateScorer(BufferOwner):
         (<Rows> table).fetch_run(self._rows, self._n_keys)
         for j in range(self._n_jobs):
             job = &self._jobs[j]
-            if job.vector == NOWHERE and not job.ready:
-                # A state that is scored alone is the first.
-                if job.last > job.first and self._rows[job.first] >= 0:
-                    self._places[job.group] = FIRST_ROW - self._rows[job.first]
-                continue
             if job.ready:
                 source = self._cache_vectors + job.cached * self._cache_width
             else:
