@@ -363,8 +363,15 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         from spacy_structreg.training.agenda import AgendaTrainer
 
-        beam, update = self.settings.beam, self.settings.chosen_update
-        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, update)
+        settings = self.settings
+        return AgendaTrainer(
+            self.system.copy(),
+            self.templates,
+            learner,
+            settings.beam,
+            settings.chosen_update,
+            margin=settings.training_margin,
+        )
 
     def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)

@@ -426,6 +426,7 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
             settings.beam,
             settings.chosen_update,
             settings.merges,
+            margin=settings.training_margin,
         )
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:

@@ -132,6 +132,12 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
         'Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; '
         'null for "max_violation", and for "every" with beam = 1.',
     )
+    training_margin: float | None = setting(
+        None,
+        "In training, drop states whose score lies further than this behind the best; null for "
+        "none. A parser that has learnt so does with a small `beam_margin`.",
+        minimum=0.0,
+    )
 
     @abstractmethod
     def parsed(self) -> tuple[StateTemplate, ...]:

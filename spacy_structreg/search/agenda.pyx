@@ -53,7 +53,7 @@ cdef class Agenda(BufferOwner):
     width: how many items a slot keeps, ≥ 1; None for no limit.
     merge: keep only the best of the candidates of a slot that no later score can tell apart.
     margin: drop those whose rank is lower than that of the best of their slot by more than this,
-        if only the best derivation is searched for; None drops none. Training does not look at it.
+        if only the best derivation is searched for; None drops none.
     Raises ValueError if the width is less than 1, or the margin less than 0.
     """
 

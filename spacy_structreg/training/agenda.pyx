@@ -44,12 +44,13 @@ cdef class AgendaTrainer(BufferOwner):
         ``"every"``, one at each action, which is an example to the clock of its own; it needs a
         width of 1.
     merge: also merge in training, which the papers do not; see `search.agenda`.
+    margin: drop those that lie further than this behind the best, as in prediction; None drops none.
     Raises ValueError for settings that do not exist or do not fit each other.
     """
 
     def __init__(
         self, TransitionSystem system not None, templates, Perceptron learner not None,
-        width=16, update="early", bint merge=False, bint memo=True,
+        width=16, update="early", bint merge=False, bint memo=True, margin=None,
     ):
         if update not in UPDATES:
             raise ValueError(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
@@ -59,7 +60,7 @@ cdef class AgendaTrainer(BufferOwner):
         self.learner = learner
         # Weights that change at every action leave nothing to remember.
         self.scorer = StateScorer(system, templates, learner.tables, memo and update != "every")
-        self.agenda = Agenda(self.scorer, width, merge)
+        self.agenda = Agenda(self.scorer, width, merge, margin)
         self.update = UPDATES[update]
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
@@ -352,6 +353,7 @@ cdef class AgendaTrainer(BufferOwner):
         reserve(&self.buffers, self._gold_states, (n_gold + 1) * size)
         self.system.init(self._gold_states)
         self.agenda.begin()
+        self.agenda._margin = self.agenda.margin
         for slot in range(n_slots):
             count = self.agenda.open(slot, self.agenda.width)
             first = self.agenda.n_items - count

@@ -74,12 +74,17 @@ def check(
 
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
-@given(draw=SEEDS, width=st.sampled_from([1, 2, 4]))
-@quick_examples(12)
-def test_updates_equal_the_twin(stop: str, draw: random.Random, width: int) -> None:
+@given(draw=SEEDS, width=st.sampled_from([1, 2, 4]), margin=st.sampled_from([None, 0.0, 1.0, 3.0]))
+@quick_examples(15)
+def test_updates_equal_the_twin(
+    stop: str, draw: random.Random, width: int, margin: float | None
+) -> None:
     n_labels, max_unaries = draw.randint(1, 2), draw.randint(1, 3)
     golds = corpus(draw, n_labels, max_unaries=max_unaries)
-    check(golds, max_unaries=max_unaries, n_labels=n_labels, width=width, stop=stop, epochs=3)
+    check(
+        golds, max_unaries=max_unaries, n_labels=n_labels, width=width, stop=stop, margin=margin,
+        epochs=3,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])

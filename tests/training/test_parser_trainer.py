@@ -89,17 +89,23 @@ SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
 @EACH_SYSTEM
 @looped("merge", [False, True], ids=["plain", "merged"])
 @looped("stop", ["early", "max_violation", "plain"])
-@given(draw=SEEDS, width=st.sampled_from([1, 2, 4, None]))
-@quick_examples(8)
+@given(
+    draw=SEEDS,
+    width=st.sampled_from([1, 2, 4, None]),
+    margin=st.sampled_from([None, 0.0, 1.0, 3.0]),
+)
+@quick_examples(10)
 def test_updates_equal_the_twin(
-    system: System, stop: str, merge: bool, draw: random.Random, width: int | None
-) -> None:
+    system: System, stop: str, merge: bool, draw: random.Random, width: int | None,
+    margin: float | None,
+) -> None:  # fmt: skip
     n_labels = draw.randint(1, 2)
     golds = corpus(draw, n_labels, 4 if width is None else 5)
     templates = draw.choice(["", WITH_LABELS[system.name]])
     check(
-        system, golds, n_labels=n_labels, width=width, stop=stop, merge=merge, templates=templates
-    )
+        system, golds, n_labels=n_labels, width=width, stop=stop, merge=merge, margin=margin,
+        templates=templates,
+    )  # fmt: skip
 
 
 def hidden(draw: random.Random, golds: list[Gold]) -> list[Gold]:

@@ -32,6 +32,7 @@ class TrainerTwin:
         width: int | None,
         stop: str,
         merge: bool,
+        margin: float | None = None,
     ) -> None:
         self.system = system
         self.templates = templates
@@ -39,6 +40,7 @@ class TrainerTwin:
         self.width = float("inf") if width is None else width
         self.stop = stop
         self.merge = merge
+        self.margin = float("inf") if margin is None else margin
         self.learning = learning
         made = system.new(templates, n_labels)
         self.events = list(made.tables)
@@ -101,7 +103,8 @@ class TrainerTwin:
             cost = lambda step, action: float(action != actions[step])  # noqa: E731
         violations: list[tuple[float, Item]] = []
         lost = False
-        for step, kept in enumerate(twin.slots(self.width, merge=self.merge, cost=cost), 1):
+        slots = twin.slots(self.width, merge=self.merge, cost=cost, margin=self.margin)
+        for step, kept in enumerate(slots, 1):
             prefix = tuple(actions[:step])
             is_gold = [item.actions in (right or {prefix}) for item in kept]
             lost = lost or not any(is_gold)
@@ -153,6 +156,7 @@ def check_training(
     width: int | None = 2,
     stop: str = "max_violation",
     merge: bool = False,
+    margin: float | None = None,
     epochs: int = 2,
 ) -> TrainerTwin:
     """Train both for some epochs, and compare all weights after each.
@@ -164,10 +168,17 @@ def check_training(
     made = system.new(templates, n_labels)
     rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
     learner = Perceptron(rows, learning)
-    trainer = AgendaTrainer(made, templates, learner, width, stop, merge)
+    trainer = AgendaTrainer(made, templates, learner, width, stop, merge, margin=margin)
     compiled = [compiled_by(made, gold, learner) for gold in golds]
     twin = TrainerTwin(
-        system, templates, learning, n_labels=n_labels, width=width, stop=stop, merge=merge
+        system,
+        templates,
+        learning,
+        n_labels=n_labels,
+        width=width,
+        stop=stop,
+        merge=merge,
+        margin=margin,
     )
     for _ in range(epochs):
         found = trainer.epoch(compiled, list(range(len(golds))))
