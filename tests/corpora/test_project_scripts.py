@@ -15,9 +15,13 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, write_conllu
+from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.features.typed_runs import TypedRuns
+from spacy_structreg.models.constituents import ConstituencyParser
+from spacy_structreg.pipeline.constituency_documents import write_phrases
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
@@ -26,6 +30,7 @@ CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
 NAME_LISTS = PROJECTS / "quickstart/scripts/name_lists.py"
 RAW_SENTENCES = PROJECTS / "distillation/scripts/raw_sentences.py"
 TEACH = PROJECTS / "distillation/scripts/teach.py"
+LABEL_TREES = PROJECTS / "distillation/scripts/label_trees.py"
 PACKAGE_META = PROJECTS / "scripts/package_meta.py"
 PIPELINE_META = PROJECTS / "quickstart/scripts/package_meta.py"
 TYPED_RUNS = PROJECTS / "quickstart/scripts/typed_runs.py"
@@ -277,6 +282,27 @@ class TestDistillation:
         code, _ = run(TEACH, "wapic", tmp_path / "out.txt", tmp_path / "in.txt")
         assert code == 0
         assert (tmp_path / "out.txt").read_text("utf-8").replace(" ", "") == "他们昨天来了。\n"
+
+    def test_trees_of_sentences_without_one(self, tmp_path: Path) -> None:
+        phrases = (Constituent("IP", 0, 3, 1), Constituent("VP", 1, 3, 1))
+        gold = ConstituencySentence(("我", "爱", "北京"), ("PN", "VV", "NR"), phrases)
+        parser = ConstituencyParser(epochs=3).fit([gold])
+        parser.save(tmp_path / "model.srt")
+        sentences = [("她 爱 李明", "PN VV NR"), ("北京 来", "NR VV")]
+        vocab = Vocab()
+        docs = [Doc(vocab, words.split(), tags=tags.split()) for words, tags in sentences]
+        with_tree = Doc(vocab, [*gold.words], tags=[*gold.tags])
+        write_phrases(with_tree, [Phrase(*each) for each in phrases])
+        DocBin(docs=[with_tree, docs[0]], store_user_data=True).to_disk(tmp_path / "a.spacy")
+        DocBin(docs=[docs[1]]).to_disk(tmp_path / "b.spacy")
+        corpora = tmp_path / "a.spacy", tmp_path / "b.spacy"
+        code, _ = run(LABEL_TREES, tmp_path / "o.xz", *corpora, "--model", tmp_path / "model.srt")
+        assert code == 0
+        with lzma.open(tmp_path / "o.xz", "rt", encoding="utf-8") as lines:
+            assert lines.read().splitlines() == [
+                parser.predict(words.split(), tags.split()).tree().to_bracket()
+                for words, tags in sentences
+            ]
 
 
 class TestPackageMeta:

@@ -32,7 +32,8 @@ SHORT = tuple(
     for name, value in {"epochs": 1, "folds": 2, "tagging_epochs": 1, "tokenizer_epochs": 1}.items()
     for word in (f"--vars.{name}", str(value))
 )
-LABELS = "raw/labels.tsv.xz"
+# What a machine found, and how many lines of it are taken.
+OF_A_MACHINE = {"raw/labels.tsv.xz": 5_000, "raw/trees.txt.xz": 100}
 FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 6\n")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 
@@ -77,16 +78,17 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
     """A copy of the project after `spacy project run all`, and what that printed."""
     root = tmp_path_factory.mktemp("root")
     shutil.copytree(TREEBANK, root / "treebank", ignore=shutil.ignore_patterns("second", "raw"))
-    # A register of the second part, and some labels of a machine, show that the steps work.
+    # A register of the second part, and some of a machine's work, show that the steps do theirs.
     for part in ("train", "dev", "test"):
         (root / f"treebank/second/{part}").mkdir(parents=True)
         name = f"second/{part}/law.bracket"
         shutil.copy(TREEBANK / name, root / "treebank" / name)
     (root / "treebank/raw").mkdir()
-    with lzma.open(TREEBANK / LABELS, "rt", encoding="utf-8") as labels:
-        some = "".join(islice(labels, 5_000))
-    with lzma.open(root / "treebank" / LABELS, "wt", encoding="utf-8") as stream:
-        stream.write(some)
+    for name, n_lines in OF_A_MACHINE.items():
+        with lzma.open(TREEBANK / name, "rt", encoding="utf-8") as lines:
+            some = "".join(islice(lines, n_lines))
+        with lzma.open(root / "treebank" / name, "wt", encoding="utf-8") as stream:
+            stream.write(some)
     folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
     shutil.copytree(PROJECT.parent / "scripts", folder.parent / "scripts")

@@ -96,7 +96,7 @@ SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
 )
 @quick_examples(10)
 def test_updates_equal_the_twin(
-    system: System, stop: str, merge: bool, draw: random.Random, width: int | None,
+    system: System, stop: str, merge: bool, *, draw: random.Random, width: int | None,
     margin: float | None,
 ) -> None:  # fmt: skip
     n_labels = draw.randint(1, 2)
