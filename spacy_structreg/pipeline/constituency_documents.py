@@ -37,6 +37,7 @@ HEADS: Final = "heads"
 """Key, among the attributes of the span group, of the head words."""
 
 _ATTRS: Final[Any] = SpanGroup.__dict__["attrs"]
+_DOC: Final[Any] = SpanGroup.__dict__["doc"]
 # A span as the bytes of a group have it: three ids, then tokens and characters.
 _SPAN: Final = struct.Struct(">QQQllll")
 
@@ -59,11 +60,33 @@ class Constituents(SpanGroup):
     spaCy leaves groups as they are then, so that spans lie elsewhere or beyond the Doc. A
     constituent is found again here by its characters. One that does not begin and end with a token
     any more is dropped, as is one inside of a token; a head is the token that its word is in.
+    Spans from arrays are made when the group is first looked at: most texts are parsed for the
+    sake of heads, or to be stored.
     """
+
+    # Labels and places of spans that are not made yet, and the lengths of the tokens.
+    _unmade: tuple[Sequence[int], NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def __init__(self, doc: Doc, **settings: Any) -> None:
         self._offsets = _columns(doc, "IDX")[0]
         super().__init__(doc, **settings)
+
+    @classmethod
+    def of_arrays(
+        cls, doc: Doc, labels: Sequence[int], places: NDArray[np.int64], name: str
+    ) -> Constituents:
+        """A group of constituents; arguments as of `write_constituents`."""
+        group = cls(doc, name=name)
+        group._unmade = labels, places, _columns(doc, "LENGTH")[0]
+        return group
+
+    @property
+    def doc(self) -> Doc:
+        """The Doc of the group."""
+        # spaCy asks for it before it takes the spans of another group.
+        self._follow()
+        doc: Doc = _DOC.__get__(self)
+        return doc
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -74,6 +97,7 @@ class Constituents(SpanGroup):
 
     @attrs.setter
     def attrs(self, attrs: dict[str, Any]) -> None:
+        self._make()
         _ATTRS.__set__(self, attrs)
 
     def __len__(self) -> int:
@@ -116,13 +140,35 @@ class Constituents(SpanGroup):
         self._follow()
         return super().to_bytes()
 
+    def from_bytes(self, bytes_data: bytes) -> Constituents:
+        """Replace the content of the group by that of bytes."""
+        self._unmade = None
+        super().from_bytes(bytes_data)
+        return self
+
     def copy(self, doc: Doc | None = None) -> Constituents:
         """The group as one of another Doc of the same tokens; None for the same Doc."""
         spans = super().copy(doc)
         return Constituents(spans.doc, name=spans.name, attrs=spans.attrs, spans=list(spans))
 
+    def _make(self) -> None:
+        """Make the spans of arrays, by the tokens as they were then."""
+        if self._unmade is None:
+            return
+        labels, places, lengths = self._unmade
+        begins = self._offsets[places[:, 0]].tolist()
+        ends = (self._offsets + lengths)[places[:, 1] - 1].tolist()
+        tokens = places[:, :2].tolist()
+        spans = [
+            _SPAN.pack(0, 0, label, *of_tokens, begin, end)
+            for label, of_tokens, begin, end in zip(labels, tokens, begins, ends, strict=True)
+        ]
+        attrs = {HEADS: places[:, 2].tolist()}
+        self.from_bytes(msgpack.packb({"name": self.name, "attrs": attrs, "spans": spans}))
+
     def _follow(self) -> None:
         """Find all spans and heads again if the tokens of the Doc have changed."""
+        self._make()
         doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
         before = self._offsets
         if doc is None:
@@ -167,26 +213,19 @@ def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> 
     phrases = list(phrases)
     heads = [phrase.head for phrase in phrases]
     spans = [Span(doc, each.begin, each.end, label=each.label) for each in phrases]
-    _write_spans(doc, spans, {} if None in heads else {HEADS: heads}, key)
+    attrs = {} if None in heads else {HEADS: heads}
+    doc.spans[key] = Constituents(doc, name=key, attrs=attrs, spans=spans)
 
 
 def write_constituents(
-    doc: Doc, labels: Iterable[int], places: NDArray[np.int64], key: str = SPANS_KEY
+    doc: Doc, labels: Sequence[int], places: NDArray[np.int64], key: str = SPANS_KEY
 ) -> None:
     """Put constituents into the span group of a Doc, as `write_phrases` does.
 
     labels: their hashes. places: of each its first token, the first after it, and its head, shape
     (n_constituents, 3).
     """
-    spans = [
-        Span(doc, begin, end, label=label)
-        for label, (begin, end) in zip(labels, places[:, :2].tolist(), strict=True)
-    ]
-    _write_spans(doc, spans, {HEADS: places[:, 2].tolist()}, key)
-
-
-def _write_spans(doc: Doc, spans: list[Span], attrs: dict[str, Any], key: str) -> None:
-    doc.spans[key] = Constituents(doc, name=key, attrs=attrs, spans=spans)
+    doc.spans[key] = Constituents.of_arrays(doc, labels, places, key)
 
 
 def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:

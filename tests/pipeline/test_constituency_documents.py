@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from hypothesis import given
@@ -19,6 +20,7 @@ from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     constituency_sentences,
     read_phrases,
+    write_constituents,
     write_phrases,
 )
 
@@ -46,21 +48,47 @@ def new_doc(words: list[str] = WORDS, tags: list[str] | None = TAGS, **annotatio
     return Doc(Vocab(), words=words, spaces=[False] * len(words), tags=tags, **annotation)
 
 
-def doc_with(phrases: list[Phrase] = PHRASES, **annotation: Any) -> Doc:
+def write_arrays(doc: Doc, phrases: list[Phrase]) -> None:
+    """As `write_phrases`, of phrases with heads, but as pipes write them."""
+    labels = [doc.vocab.strings.add(phrase.label) for phrase in phrases]
+    places = np.array([phrase[1:] for phrase in phrases], dtype=np.int64).reshape(-1, 3)
+    write_constituents(doc, labels, places)
+
+
+def doc_with(phrases: list[Phrase] = PHRASES, write: Any = write_arrays, **annotation: Any) -> Doc:
     doc = new_doc(**annotation)
-    write_phrases(doc, phrases)
+    write(doc, phrases)
     return doc
 
 
-def test_a_group_has_labels_and_heads() -> None:
-    doc = doc_with()
+@pytest.mark.parametrize("write", [write_phrases, write_arrays])
+def test_a_group_has_labels_and_heads(write: Any) -> None:
+    doc = doc_with(write=write)
     group = doc.spans["constituents"]
     assert [(span.label_, span.start, span.end) for span in group] == [p[:3] for p in PHRASES]
     assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}
     assert read_phrases(doc) == PHRASES
     assert read_phrases(new_doc()) is None
-    write_phrases(doc, [])
+    write(doc, [])
     assert read_phrases(doc) == []
+    assert len(doc.spans["constituents"]) == 0
+
+
+@pytest.mark.parametrize("write", [write_phrases, write_arrays])
+def test_what_is_done_with_a_group_that_nobody_has_looked_at(write: Any) -> None:
+    doc = doc_with(write=write)
+    doc.spans["more"] = [doc[0:1]]
+    more = doc.spans["more"]
+    more += doc.spans["constituents"]
+    assert [(span.start, span.end) for span in list(more)[1:]] == [p[1:3] for p in PHRASES]
+    doc = doc_with(write=write)
+    group = doc.spans["constituents"]
+    group.attrs = {"heads": [], "own": 1}
+    assert group.attrs == {"heads": [], "own": 1}
+    assert len(group) == len(PHRASES)
+    group = doc_with(write=write).spans["constituents"]
+    group.from_bytes(doc_with(PHRASES[:2]).spans["constituents"].to_bytes())
+    assert len(group) == 2
 
 
 def test_groups_survive_what_spacy_does_with_docs() -> None:
@@ -140,7 +168,8 @@ def test_groups_follow_all_changes_of_tokens(data: st.DataObject) -> None:
     bounds = st.lists(st.sampled_from(range(7)), min_size=2, max_size=2, unique=True).map(sorted)
     spans = data.draw(st.lists(bounds, max_size=5))
     heads = [data.draw(st.integers(begin, end - 1)) for begin, end in spans]
-    write_phrases(doc, [Phrase(f"X{i}", *span, heads[i]) for i, span in enumerate(spans)])
+    write = data.draw(st.sampled_from([write_phrases, write_arrays]))
+    write(doc, [Phrase(f"X{i}", *span, heads[i]) for i, span in enumerate(spans)])
     group = doc.spans["constituents"]
     offsets = [token.idx for token in doc] + [len(doc.text)]
     known = [
