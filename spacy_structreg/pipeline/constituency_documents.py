@@ -71,20 +71,15 @@ class Constituents(SpanGroup):
         self._offsets = _columns(doc, "IDX")[0]
         super().__init__(doc, **settings)
 
-    @classmethod
-    def of_arrays(
-        cls, doc: Doc, labels: Sequence[int], places: NDArray[np.int64], name: str
-    ) -> Constituents:
-        """A group of constituents; arguments as of `write_constituents`."""
-        group = cls(doc, name=name)
-        group._unmade = labels, places, _columns(doc, "LENGTH")[0]
-        return group
+    def add_later(self, labels: Sequence[int], places: NDArray[np.int64]) -> None:
+        """Give a new group its constituents; arguments as of `write_constituents`."""
+        self._unmade = labels, places, _columns(self.doc, "LENGTH")[0]
 
     @property
     def doc(self) -> Doc:
         """The Doc of the group."""
         # spaCy asks for it before it takes the spans of another group.
-        self._follow()
+        self._make()
         doc: Doc = _DOC.__get__(self)
         return doc
 
@@ -156,14 +151,23 @@ class Constituents(SpanGroup):
         if self._unmade is None:
             return
         labels, places, lengths = self._unmade
+        self._unmade = None
+        attrs = {HEADS: places[:, 2].tolist()}
+        tokens = places[:, :2].tolist()
+        doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
+        if doc is not None and np.array_equal(_columns(doc, "IDX")[0], self._offsets):
+            made = [
+                Span(doc, begin, end, label=label)
+                for label, (begin, end) in zip(labels, tokens, strict=True)
+            ]
+            super().__init__(doc, name=self.name, attrs=attrs, spans=made)
+            return
         begins = self._offsets[places[:, 0]].tolist()
         ends = (self._offsets + lengths)[places[:, 1] - 1].tolist()
-        tokens = places[:, :2].tolist()
         spans = [
             _SPAN.pack(0, 0, label, *of_tokens, begin, end)
             for label, of_tokens, begin, end in zip(labels, tokens, begins, ends, strict=True)
         ]
-        attrs = {HEADS: places[:, 2].tolist()}
         self.from_bytes(msgpack.packb({"name": self.name, "attrs": attrs, "spans": spans}))
 
     def _follow(self) -> None:
@@ -225,7 +229,10 @@ def write_constituents(
     labels: their hashes. places: of each its first token, the first after it, and its head, shape
     (n_constituents, 3).
     """
-    doc.spans[key] = Constituents.of_arrays(doc, labels, places, key)
+    group = Constituents(doc, name=key)
+    # First, because spaCy looks at a group that it is given.
+    doc.spans[key] = group
+    group.add_later(labels, places)
 
 
 def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:
