@@ -23,6 +23,7 @@ class AgendaTrainer:
         update: str = "early",
         merge: bool = False,
         memo: bool = True,
+        margin: Any = None,
     ) -> None: ...
     @property
     def agenda(self) -> Agenda: ...

@@ -44,7 +44,7 @@ cdef class AgendaTrainer(BufferOwner):
         ``"every"``, one at each action, which is an example to the clock of its own; it needs a
         width of 1.
     merge: also merge in training, which the papers do not; see `search.agenda`.
-    margin: drop those that lie further than this behind the best, as in prediction; None drops none.
+    margin: drop states that lie further than this behind the best, as in prediction; None for none.
     Raises ValueError for settings that do not exist or do not fit each other.
     """
 
