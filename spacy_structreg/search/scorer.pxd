@@ -110,7 +110,7 @@ cdef class StateScorer(BufferOwner):
     cdef uint64_t _shared_events     # events that all their actions fire, with the same column,
     cdef uint64_t _shared_anchors    # and anchors whose values they share, as bits
     cdef uint64_t* _group_signatures   # (n, n_groups)
-    cdef int64_t* _places          # (n, n_groups): of the vectors of their groups, or of rows
+    cdef int64_t* _places          # (n, n_groups): of the vectors of their groups; NOWHERE for none
     # Of one state: its atoms, and which of them are known.
     cdef uint64_t _values[MAX_ATOMS_OF_TASK]
     cdef uint64_t _mixed[MAX_ATOMS_OF_TASK]   # the same, as hashes take them
