@@ -135,7 +135,7 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
     training_margin: float | None = setting(
         None,
         "In training, drop states whose score lies further than this behind the best; null for "
-        "none. A parser that has learnt so does with a small `beam_margin`.",
+        "none. A parser that was trained so needs no more than a small `beam_margin`.",
         minimum=0.0,
     )
 
