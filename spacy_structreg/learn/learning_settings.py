@@ -294,7 +294,6 @@ class LogLinear(SampleSettings):
         'With "lbfgs" and noise: begin at the minimum without noise that this penalty on squares '
         "has, instead of with no weights. With noise the objective is not convex, so that it "
         "matters where one begins.",
-        is_newer=True,
     )
     unlabeled_weight: float = setting(
         1.0, "How much an example without labels counts in the regularizer of noising."

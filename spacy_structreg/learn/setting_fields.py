@@ -105,8 +105,6 @@ class Setting:
 
     doc: one line. choices: of a string. minimum, maximum: of whole numbers, both allowed; of real
     numbers `minimum` is allowed unless `open_below`, and `below` is not.
-    is_newer: whether model files have it only where it is not the default, so
-    that those of before it are read.
     restore: the value from what a model file has for it. in_config: whether configs have it.
     config_default: its default there, if that is another.
     """
@@ -120,7 +118,6 @@ class Setting:
     restore: Callable[[Any], Any] | None = None
     in_config: bool = True
     config_default: Any = ...
-    is_newer: bool = False
 
 
 def setting(
@@ -135,7 +132,6 @@ def setting(
     restore: Callable[[Any], Any] | None = None,
     in_config: bool = True,
     config_default: Any = ...,
-    is_newer: bool = False,
 ) -> T:
     """A field of a `Settings` class; see `Setting`."""
     about = Setting(
@@ -148,7 +144,6 @@ def setting(
         restore,
         in_config,
         config_default,
-        is_newer,
     )
     made: T = field(default=default, metadata={_KEY: about})
     return made
@@ -183,23 +178,14 @@ class Settings:
         """Raise ValueError for settings that contradict each other."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings by name, as values for msgpack and JSON; inverse of `from_dict`.
-
-        Newer ones are left out where they have their defaults.
-        """
-        newer = {name for name, about in described(type(self)) if about.is_newer}
-        return {
-            each.name: plain(getattr(self, each.name))
-            for each in fields(self)
-            if each.name not in newer or getattr(self, each.name) != each.default
-        }
+        """Return the settings by name, as values for msgpack and JSON; inverse of `from_dict`."""
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
         """Make settings from the output of `as_dict`; raise ValueError for anything else."""
         names = [name for name, _ in described(cls)]
-        newer = {name for name, about in described(cls) if about.is_newer}
-        if not isinstance(settings, Mapping) or {*settings, *newer} != {*names}:
+        if not isinstance(settings, Mapping) or set(settings) != set(names):
             given = settings if isinstance(settings, Mapping) else [settings]
             raise ValueError(
                 f"settings of {cls.WHAT} must be {', '.join(sorted(names))}, "
@@ -209,7 +195,6 @@ class Settings:
             **{
                 name: settings[name] if about.restore is None else about.restore(settings[name])
                 for name, about in described(cls)
-                if name in settings
             }
         )
 

@@ -137,19 +137,6 @@ def test_states_are_merged_in_training_with_a_limit_too(corpus: list[Tagged]) ->
     assert weights(beam=4, merge_training=True) != weights(beam=4)
 
 
-def test_a_model_of_before_a_setting_is_read(corpus: list[Tagged]) -> None:
-    for merge_training in (False, True):
-        model = WordJointTagger(epochs=1, merge_training=merge_training).fit(corpus[:10])
-        header, arrays = parse_model(model.to_bytes())
-        # As it was before there was a choice.
-        assert ("merge_training" in header["settings"]) == merge_training
-        read = WordJointTagger.from_contents("model", header, arrays)
-        assert read.settings == model.settings
-    del header["settings"]["merge"]
-    with pytest.raises(ValueError, match="settings of the model must be"):
-        WordJointTagger.from_contents("model", header, arrays)
-
-
 # Records that grow --------------------------------------------------------------------------------
 
 GROWING: dict[str, Any] = {"growing_records": True, "beam": 4, "epochs": 3, "seed": 3}

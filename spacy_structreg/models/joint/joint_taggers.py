@@ -383,7 +383,6 @@ class WordJointTaggerSettings(TaggedWordSettings):
         False,
         "Keep only the best of these in training too, as Zhang & Clark 2011, section 4.2: of "
         "those that begin a word, one for each last word, its tag and that of the word.",
-        is_newer=True,
     )
 
     def parsed(self) -> tuple[StateTemplate, ...]:
