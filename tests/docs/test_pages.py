@@ -7,6 +7,7 @@ one in its stead, the quickstart as it is cloned, and small corpora in several f
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -155,7 +156,11 @@ def folder(
     (tmp_path / "bin/pip").chmod(0o755)
     before = Underscore.get_state()
     Underscore.load_state(({}, {}, {}))
+    # A worker of Celery lets nothing but errors through to those who listen after it.
+    level, handlers = logging.root.level, [*logging.root.handlers]
     yield tmp_path
+    logging.root.setLevel(level)
+    logging.root.handlers[:] = handlers
     Underscore.load_state(before)
     for name in {*sys.modules} - modules:
         if getattr(sys.modules[name], "__file__", None) == str(tmp_path / f"{name}.py"):
