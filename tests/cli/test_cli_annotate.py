@@ -165,7 +165,7 @@ def test_an_interrupted_run_says_what_was_kept(
 ) -> None:
     """As by Ctrl-C, which all processes of the terminal are told of."""
     tmp_path = texts.parent
-    texts.write_text(texts.read_text("utf-8") * 1500, "utf-8")
+    texts.write_text(texts.read_text("utf-8") * 4000, "utf-8")
     command = [sys.executable, "-m", "spacy", "structreg", "annotate", pipeline, texts.name, "out"]
     with subprocess.Popen(
         [*command, "--format", "csv", "--workers", "1" if extra else "2", "--unit-size", "4"],
