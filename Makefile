@@ -36,12 +36,12 @@ endef
 	check check-style check-types check-cython build docs docs-serve figures tables pictures screenshots notebooks clean distclean
 
 help:
-	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some eight minutes"
+	@echo "make run            set up, train the Chinese pipeline, and annotate a text: some ten minutes"
 	@echo "make page           the same, and open the page of the pipeline in the browser"
-	@echo "make pipeline       set up, then train and package the Chinese pipelines: some eight minutes"
+	@echo "make pipeline       set up, then train and package the Chinese pipelines: some ten minutes"
 	@echo "make quickstart     the same, with all else that $(PROJECT) shows"
 	@echo "make wheels         the same, with sdist and wheel of the package: all lie in dist then"
-	@echo "make test           set up, then run the tests on all cores: some eight minutes on two"
+	@echo "make test           set up, then run the tests on all cores: some fifteen minutes on two"
 	@echo "make test-fast      the same without the slow ones: a minute or two"
 	@echo "make test-thorough  as test, with many more examples of every property"
 	@echo "make test-lowest    as test-fast, in an environment of the lowest versions that are allowed"

@@ -28,7 +28,7 @@ SECONDS = {
     "convert-registers": 45,
     "train-tokenizer": 270,
     "tag-training-set": 70,
-    "train-constituency": 100,
+    "train-constituency": 280,
     "train-parser": 60,
     "train-entities": 30,
     "assemble": 8,
