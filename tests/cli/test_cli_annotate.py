@@ -175,6 +175,8 @@ def test_an_interrupted_run_says_what_was_kept(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A suite that runs in the background ignores it, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as running:
         while not list(tmp_path.glob("out/_units/*.json")):
             assert running.poll() is None
