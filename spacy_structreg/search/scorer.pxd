@@ -29,7 +29,7 @@ ctypedef struct GroupSpec:
     int first        # its templates are specs[first : last]
     int last
     bint is_cached   # its scores are the same in every sentence
-    bint recurs      # its scores are remembered for later states, even of a state scored alone
+    bint recurs      # later states often need it again, even of a state that is scored alone
 
 
 ctypedef struct MemoEntry:

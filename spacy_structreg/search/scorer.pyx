@@ -427,7 +427,7 @@ cdef class StateScorer(BufferOwner):
         cdef bint is_apart = self._is_apart and self._shared_events >> event & 1
         cdef int first = self._first_group[event]
         cdef int first_free = first + self._n_positional[event]
-        # Then hardly another state will ask for what is not of one anchor alone.
+        # What a state that is scored alone needs of several anchors, later ones rarely ask for.
         cdef bint is_alone = n == 1 and self._trained and self.memo and not is_apart
         cdef int rest = NOWHERE
         cdef int g
