@@ -6,8 +6,12 @@ calls `reserve` before it writes to them, and frees nothing: its arrays go when 
 
 cdef extern from *:
     """
+    #include <stdint.h>
     #include <stdlib.h>
     #include <string.h>
+    #ifdef __linux__
+    #include <sys/mman.h>
+    #endif
 
     /* Stands before the first item; of a size that leaves items aligned as malloc does. */
     typedef struct structreg_block {
@@ -23,6 +27,21 @@ cdef extern from *:
 
     static inline Py_ssize_t structreg_capacity(const void *buffer) {
         return buffer == NULL ? 0 : ((const structreg_block *) buffer - 1)->capacity;
+    }
+
+    /* Tables of many megabytes, which are read here and there, need few entries of the processor's
+       table of pages then. */
+    static inline void structreg_use_large_pages(void *begin, size_t size) {
+    #ifdef MADV_HUGEPAGE
+        const uintptr_t page = 1 << 21;
+        const uintptr_t first = ((uintptr_t) begin + page - 1) / page * page;
+        const uintptr_t end = ((uintptr_t) begin + size) / page * page;
+        if (size >= 2 * page && first < end)
+            (void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+    #else
+        (void) begin;
+        (void) size;
+    #endif
     }
 
     static inline int structreg_grow(
@@ -54,6 +73,7 @@ cdef extern from *:
             moved->previous->next = moved;
         if (moved->next != NULL)
             moved->next->previous = moved;
+        structreg_use_large_pages(moved, (size_t) capacity * item_size);
         moved->capacity = capacity;
         owner->grown = moved + 1;
         return 0;

@@ -67,7 +67,7 @@ cdef class Rows(BufferOwner):
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int _append(self, uint64_t key) except -1 nogil
-    cdef int index(self, const uint64_t[::1] keys) except -1
+    cdef int index(self, const uint64_t[::1] keys, const int32_t[::1] numbers=*) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil
@@ -132,14 +132,22 @@ cdef class TrainingRows(Rows):
 
 cdef class TrainedRows(Rows):
     cdef dict _arrays
+    # `find` returns numbers below this: of dense rows, their own; of adaptive ones, where they
+    # begin in `_cells`. There a row is the number of its cells, their columns, and their weights;
+    # or FULL, and the weights of all columns.
+    cdef Py_ssize_t n_numbers
     cdef const float* _values
-    cdef const int64_t* _starts
-    cdef const uint16_t* _columns
+    cdef int32_t* _cells
     # Where keys are small numbers: the row of each number, -1 for none; else there are none.
     cdef int32_t* _row_of
     cdef uint64_t _n_small
 
-    cdef int _index_small(self, const uint64_t[::1] keys) except -1
+    cdef object _lay_out(self)
+    cdef bint _is_full(self, int32_t count) noexcept nogil
+    cdef void _fetch(self, int32_t row) noexcept nogil
+    cdef int _index_small(
+        self, const uint64_t[::1] keys, const int32_t[::1] numbers
+    ) except -1
 
 
 cdef class PatchedRows(TrainedRows):

@@ -68,6 +68,22 @@ cdef extern from *:
             scores[k] = sums[k];
     }
 
+    /* With an indirect function of the C library, machines that can add four doubles at a time do;
+       the sums are the same. */
+    #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    #define STRUCTREG_CLONED __attribute__((target_clones("avx2", "default")))
+    #else
+    #define STRUCTREG_CLONED
+    #endif
+
+    STRUCTREG_CLONED void structreg_add_full(
+        const float *restrict row, Py_ssize_t n_columns, double *restrict scores
+    ) {
+        Py_ssize_t k;
+        for (k = 0; k < n_columns; k++)
+            scores[k] += row[k];
+    }
+
     static void structreg_add_dense(
         const float *values, Py_ssize_t n_columns, const int32_t *rows, Py_ssize_t n,
         Py_ssize_t step, double *scores
@@ -100,6 +116,9 @@ cdef extern from *:
         const float* values, Py_ssize_t n_columns, const int32_t* rows, Py_ssize_t n,
         Py_ssize_t step, double* scores,
     ) noexcept nogil
+    void structreg_add_full(
+        const float* row, Py_ssize_t n_columns, double* scores,
+    ) noexcept nogil
 
 NO_FROZEN = "frozen rows cannot be changed; take the trained rows that they were made of"
 # Averages must fit single precision, and sums of them double.
@@ -120,6 +139,11 @@ cdef enum:
     # the columns, they become dense: to add a row costs as much either way then.
     SPARSE_CELLS = 8
     SPARSE_SHARE = 8
+    # Trained rows with cells in a quarter of their columns are read as dense ones: these are few,
+    # but most of what is read.
+    FULL_SHARE = 4
+    FULL = -1
+    CELLS_OF_LINE = 16
     DENSE_CLASS = 15
     # So many rows ahead of the one that is added, memory is fetched.
     AHEAD = 12
@@ -191,8 +215,10 @@ cdef class Rows(BufferOwner):
         self.n_rows += 1
         return 0
 
-    cdef int index(self, const uint64_t[::1] keys) except -1:
+    cdef int index(self, const uint64_t[::1] keys, const int32_t[::1] numbers=None) except -1:
         """Make keys, none twice, those of the rows 0, 1, …, in time linear in their number.
+
+        numbers: what `find` returns for them in place of 0, 1, ….
 
         Raises ValueError if they are too many, or chosen to collide.
         """
@@ -203,7 +229,7 @@ cdef class Rows(BufferOwner):
         self._resize_index(keys.shape[0])
         with nogil:
             for i in range(keys.shape[0]):
-                self._place(keys[i], i)
+                self._place(keys[i], i if numbers is None else numbers[i])
         return 0
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
@@ -1049,6 +1075,16 @@ cdef class TrainingRows(Rows):
         return _restored_rows, (arguments, self.closed)
 
 
+cdef inline uint16_t* columns_of(const int32_t* row) noexcept nogil:
+    """The columns of the cells of a row that is not full."""
+    return <uint16_t*> (row + 1)
+
+
+cdef inline float* weights_of(const int32_t* row) noexcept nogil:
+    """The weights of the cells of a row, or of all its columns."""
+    return <float*> (row + 1 + (0 if row[0] == FULL else (row[0] + 1) // 2))
+
+
 cdef class TrainedRows(Rows):
     """Averaged rows, read-only, in single precision.
 
@@ -1064,8 +1100,6 @@ cdef class TrainedRows(Rows):
 
     def __init__(self, Py_ssize_t n_columns, arrays):
         cdef const float[::1] values
-        cdef const int64_t[::1] starts
-        cdef const uint16_t[::1] columns
         self._begin(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
@@ -1082,19 +1116,57 @@ cdef class TrainedRows(Rows):
             raise ValueError("the keys of the weight rows are not in ascending order")
         if self.adaptive and not np.diff(self._arrays["starts"]).all():
             raise ValueError("a weight row has no column")
-        values = self._arrays["values"].reshape(-1)
-        if values.shape[0]:
-            self._values = &values[0]
+        self.n_numbers = self.n_rows
+        numbers = None
         if self.adaptive:
-            starts = self._arrays["starts"]
-            columns = self._arrays["columns"]
-            self._starts = &starts[0]
-            if columns.shape[0]:
-                self._columns = &columns[0]
-        self.index(key_array)
-        self._index_small(key_array)
+            numbers = self._lay_out()
+        elif self.n_rows:
+            values = self._arrays["values"].reshape(-1)
+            self._values = &values[0]
+        self.index(key_array, numbers)
+        self._index_small(key_array, numbers)
 
-    cdef int _index_small(self, const uint64_t[::1] keys) except -1:
+    cdef object _lay_out(self):
+        """Copy the cells of adaptive rows into `_cells`; return where each row begins there."""
+        cdef const int64_t[::1] starts = self._arrays["starts"]
+        cdef const uint16_t[::1] columns = self._arrays["columns"]
+        cdef const float[::1] values = self._arrays["values"]
+        cdef int32_t[::1] numbers = np.empty(self.n_rows, dtype=np.int32)
+        cdef int32_t* row
+        cdef float* weights
+        cdef int64_t size = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef int32_t count
+        for i in range(self.n_rows):
+            numbers[i] = <int32_t> size
+            count = <int32_t> (starts[i + 1] - starts[i])
+            size += 1 + (self.n_columns if self._is_full(count) else count + (count + 1) // 2)
+            if size > MAX_ROWS:
+                raise MemoryError(f"a table holds at most {MAX_ROWS:,} cells")
+        reserve_zeros(&self.buffers, self._cells, size)
+        self.n_numbers = size
+        with nogil:
+            for i in range(self.n_rows):
+                row = self._cells + numbers[i]
+                count = <int32_t> (starts[i + 1] - starts[i])
+                row[0] = FULL if self._is_full(count) else count
+                weights = weights_of(row)
+                for k in range(count):
+                    if row[0] == FULL:
+                        weights[columns[starts[i] + k]] = values[starts[i] + k]
+                    else:
+                        columns_of(row)[k] = columns[starts[i] + k]
+                        weights[k] = values[starts[i] + k]
+        return np.asarray(numbers)
+
+    cdef bint _is_full(self, int32_t count) noexcept nogil:
+        """True if an adaptive row of so many cells has room for all columns."""
+        return count * FULL_SHARE >= self.n_columns
+
+    cdef int _index_small(
+        self, const uint64_t[::1] keys, const int32_t[::1] numbers
+    ) except -1:
         """Find rows by their keys themselves, if these are small; rising keys."""
         cdef Py_ssize_t i
         if keys.shape[0] == 0 or keys[keys.shape[0] - 1] >= <uint64_t> (
@@ -1105,7 +1177,7 @@ cdef class TrainedRows(Rows):
         reserve(&self.buffers, self._row_of, <Py_ssize_t> self._n_small)
         memset(self._row_of, 0xFF, self._n_small * sizeof(int32_t))
         for i in range(keys.shape[0]):
-            self._row_of[keys[i]] = <int32_t> i
+            self._row_of[keys[i]] = <int32_t> i if numbers is None else numbers[i]
         return 0
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
@@ -1125,60 +1197,69 @@ cdef class TrainedRows(Rows):
         cdef Py_ssize_t i
         for i in range(n):
             if rows[i] >= 0:
-                if self.adaptive:
-                    STRUCTREG_PREFETCH(&self._starts[rows[i]])
-                else:
-                    STRUCTREG_PREFETCH(&self._values[<int64_t> rows[i] * self.n_columns])
+                self._fetch(rows[i])
+
+    cdef void _fetch(self, int32_t row) noexcept nogil:
+        """Fetch the beginning of a row."""
         if self.adaptive:
-            for i in range(n):
-                if rows[i] >= 0:
-                    STRUCTREG_PREFETCH(&self._columns[self._starts[rows[i]]])
-                    STRUCTREG_PREFETCH(&self._values[self._starts[rows[i]]])
+            STRUCTREG_PREFETCH(self._cells + row)
+            STRUCTREG_PREFETCH(self._cells + row + CELLS_OF_LINE)
+        else:
+            STRUCTREG_PREFETCH(&self._values[<int64_t> row * self.n_columns])
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil:
         cdef Py_ssize_t i
-        cdef Py_ssize_t k
+        cdef int32_t k
+        cdef const int32_t* row
+        cdef const float* weights
+        cdef const uint16_t* columns
         cdef double* target
-        cdef const float* values = self._values
-        cdef const uint16_t* columns = self._columns
         if not self.adaptive:
-            structreg_add_dense(values, self.n_columns, rows, n, step, scores)
+            structreg_add_dense(self._values, self.n_columns, rows, n, step, scores)
             return
         for i in range(n):
             # Who adds up few rows has fetched them.
-            if step and i + 2 * AHEAD < n and rows[i + 2 * AHEAD] >= 0:
-                STRUCTREG_PREFETCH(&self._starts[rows[i + 2 * AHEAD]])
             if step and i + AHEAD < n and rows[i + AHEAD] >= 0:
-                STRUCTREG_PREFETCH(&columns[self._starts[rows[i + AHEAD]]])
-                STRUCTREG_PREFETCH(&values[self._starts[rows[i + AHEAD]]])
-            if rows[i] >= 0:
-                target = scores + i * step
-                for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
-                    target[columns[k]] += values[k]
+                self._fetch(rows[i + AHEAD])
+            if rows[i] < 0:
+                continue
+            row = self._cells + rows[i]
+            target = scores + i * step
+            weights = weights_of(row)
+            if row[0] == FULL:
+                structreg_add_full(weights, self.n_columns, target)
+                continue
+            columns = columns_of(row)
+            for k in range(row[0]):
+                target[columns[k]] += weights[k]
 
     cdef void add_weighted(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
     ) noexcept nogil:
-        cdef const float* weights = self._values
+        cdef const float* weights
+        cdef const int32_t* row
         cdef Py_ssize_t i
         cdef Py_ssize_t k
-        cdef double value
         if values == NULL:
             self.add_run(rows, n, 0, scores)
             return
         for i in range(n):
             if rows[i] < 0:
                 continue
-            value = values[i]
-            if self.adaptive:
-                for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
-                    scores[self._columns[k]] += value * weights[k]
-            else:
-                weights = &self._values[<int64_t> rows[i] * self.n_columns]
-                for k in range(self.n_columns):
-                    scores[k] += value * weights[k]
+            row = self._cells + rows[i] if self.adaptive else NULL
+            if row != NULL and row[0] != FULL:
+                weights = weights_of(row)
+                for k in range(row[0]):
+                    scores[columns_of(row)[k]] += values[i] * weights[k]
+                continue
+            weights = (
+                self._values + <int64_t> rows[i] * self.n_columns if row == NULL
+                else weights_of(row)
+            )
+            for k in range(self.n_columns):
+                scores[k] += values[i] * weights[k]
 
     @property
     def key_limit(self):
@@ -1232,6 +1313,8 @@ cdef class PatchedRows(TrainedRows):
         patch = replaced_rows(before, keys, weights, keep_empty=True)
         self._base = base
         self._patch = TrainedRows(self.n_columns, patch)
+        if base.n_numbers + self._patch.n_numbers > MAX_ROWS:
+            raise MemoryError(f"a table holds at most {MAX_ROWS:,} cells")
         self.adaptive = base.adaptive
         self.n_rows = base.n_rows
         key_view = patch["keys"]
@@ -1248,11 +1331,11 @@ cdef class PatchedRows(TrainedRows):
         """Number of rows that differ from the base."""
         return self._patch.n_rows
 
-    # Rows of the patch are numbered after those of the base.
+    # Rows of the patch have the numbers after those of the base.
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         cdef int32_t row = self._patch.find(key)
-        return self._base.find(key) if row < 0 else <int32_t> self._base.n_rows + row
+        return self._base.find(key) if row < 0 else <int32_t> self._base.n_numbers + row
 
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
         cdef Py_ssize_t i
@@ -1261,7 +1344,7 @@ cdef class PatchedRows(TrainedRows):
         for i in range(n):
             row = self._patch.find(keys[i])
             if row >= 0:
-                rows[i] = <int32_t> self._base.n_rows + row
+                rows[i] = <int32_t> self._base.n_numbers + row
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         pass
@@ -1269,7 +1352,7 @@ cdef class PatchedRows(TrainedRows):
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil:
-        cdef Py_ssize_t n_base = self._base.n_rows
+        cdef Py_ssize_t n_base = self._base.n_numbers
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t i
         cdef int32_t row
@@ -1284,7 +1367,7 @@ cdef class PatchedRows(TrainedRows):
     cdef void add_weighted(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
     ) noexcept nogil:
-        cdef Py_ssize_t n_base = self._base.n_rows
+        cdef Py_ssize_t n_base = self._base.n_numbers
         cdef Py_ssize_t i
         cdef int32_t row
         if values == NULL:
