@@ -151,8 +151,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords]):
 
     def predict(self, words: Words) -> str:
         """The category of a text. Raises ValueError if the model has not been trained."""
-        with self._decoders().borrow() as decoder:
-            return decoder.label(self._items(words))[0]
+        return self._decoders().run(SequenceDecoder.label, [(self._items(words), None)])[0][0]
 
     def predict_batch(self, texts: Iterable[Words], *, n_threads: int = 1) -> list[str]:
         """The category of each text; threads work side by side. As `predict`."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -66,7 +66,7 @@ class SequenceFeatures(Protocol):
     def lists(self) -> tuple[str, ...]: ...
 
     def extract(
-        self, items: Sequence[Any], reach: int
+        self, sequences: Sequence[Sequence[Any]], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]: ...
 
     def named_lists(self, items: Sequence[Any]) -> list[list[list[tuple[str, str, str]]]]: ...
@@ -94,31 +94,40 @@ class SequenceDecoder:
         """For how many positions it keeps working memory."""
         return self._decoder.capacity
 
-    def label(self, items: Sequence[Any], given: Given | None = None) -> list[str]:
-        """The best labels, in BIO if there is a scheme; given: see `Labeler.predict`."""
-        seen = self._spec.extract(items)
-        if given is None:
-            return self._spec.decode(self._decoder.label(*seen))
-        given = _checked_labels(given, len(items))
-        scheme = self._spec.scheme
-        allowed = allowed_labels(given, self._spec.labels, scheme)
-        labels = self._spec.decode(self._decoder.label(*seen, allowed))
-        if scheme is not None:
-            # As labels of whole spans, which may be unknown to the chain.
-            whole = convert([OUTSIDE if label is None else label for label in given], "bio", "bio")
-            given = [None if label is None else whole[i] for i, label in enumerate(given)]
+    def label(self, queries: Sequence[tuple[Sequence[Any], Given | None]]) -> list[list[str]]:
+        """The best labels of sequences, in BIO if there is a scheme; given: see `Labeler.predict`.
+
+        queries: items, and the labels that are given.
+        """
+        spec = self._spec
+        lengths = [len(items) for items, _ in queries]
+        known = [
+            None if given is None else _checked_labels(given, n)
+            for (_, given), n in zip(queries, lengths, strict=True)
+        ]
+        allowed = None
+        if any(given is not None for given in known):
+            allowed = np.concatenate(
+                [
+                    allowed_labels([None] * n if given is None else given, spec.labels, spec.scheme)
+                    for given, n in zip(known, lengths, strict=True)
+                ]
+            )
+        seen = spec.extract([items for items, _ in queries])
+        labels = spec.decode(self._decoder.label(*seen, allowed, lengths), lengths)
         return [
-            found if known is None else known for found, known in zip(labels, given, strict=True)
+            found if given is None else _with_given(found, given, spec.scheme)
+            for found, given in zip(labels, known, strict=True)
         ]
 
     def nbest(self, items: Sequence[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labelings with their scores, best first."""
-        paths = self._decoder.nbest(*self._spec.extract(items), n)
-        return [(score, self._spec.decode(path)) for score, path in paths]
+        paths = self._decoder.nbest(*self._spec.extract([items]), n)
+        return [(score, self._spec.decode(path, [len(items)])[0]) for score, path in paths]
 
     def marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
         """The probability of each label of the chain at each position."""
-        return self._decoder.marginals(*self._spec.extract(items))
+        return self._decoder.marginals(*self._spec.extract([items]))
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
@@ -127,7 +136,7 @@ class SequenceDecoder:
         from spacy_structreg.models.explanation import Explanation, shown
 
         spec = self._spec
-        symbols, lists = spec.extract(items)
+        symbols, lists = spec.extract([items])
         if not items:
             return Explanation("", "", 0.0, ())
         ((score, best),) = self._decoder.nbest(symbols, lists, 1)
@@ -155,9 +164,8 @@ class SequenceDecoder:
         decisions = ExplainedChain(self._decoder.chain, view).decisions(
             path, score, lambda y: spec.labels[y], rival
         )
-        analysis = " ".join(
-            f"{place}/{label}" for place, label in zip(places, spec.decode(best), strict=True)
-        )
+        (labels,) = spec.decode(best, [len(places)])
+        analysis = " ".join(map("/".join, zip(places, labels, strict=True)))
         found = Explanation(" ".join(places), analysis, score, tuple(decisions))
         return found.about_items(len(places))
 
@@ -258,7 +266,7 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
                 f"the label {error.args[0]!r:.60} does not occur in the corpus that the labels "
                 "were read from"
             ) from error
-        symbols, lists = self.extract(items)
+        symbols, lists = self.extract([items])
         return self.features.compile(symbols, np.array(numbers, np.uint16), learner, lists)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -267,17 +275,20 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
 
     def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
         """A sequence of unknown labels, which counts in the regularizer of feature noising."""
-        symbols, lists = self.extract(items)
+        symbols, lists = self.extract([items])
         return self.features.compile(symbols, len(items), learner, lists)
 
-    def extract(self, items: Sequence[Any]) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """The streams and lists of a sequence."""
-        return self.seen.extract(items, self.features.reach)
+    def extract(
+        self, sequences: Sequence[Sequence[Any]]
+    ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
+        """The streams and lists of sequences."""
+        return self.seen.extract(sequences, self.features.reach)
 
-    def decode(self, path: NDArray[np.uint16]) -> list[str]:
-        """The labels of a path, in BIO if there is a scheme."""
+    def decode(self, path: NDArray[np.uint16], lengths: Iterable[int]) -> list[list[str]]:
+        """The labels of the path of sequences of such lengths, in BIO if there is a scheme."""
         labels = [self._spelt[number] for number in path.tolist()]
-        return convert(labels, "io", "bio") if self.scheme == "io" else labels
+        parts = [labels[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
+        return [convert(part, "io", "bio") for part in parts] if self.scheme == "io" else parts
 
 
 class ChainEstimator(Estimator[GoldT, SequenceDecoder]):
@@ -352,7 +363,10 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder]):
         given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[str]]:
         return decoders.stream(
-            with_given(inputs, given), _label, size=self._size_of, n_threads=n_threads
+            with_given(inputs, given),
+            SequenceDecoder.label,
+            size=self._size_of,
+            n_threads=n_threads,
         )
 
     def _size_of(self, query: tuple[Sequence[Any], Given | None]) -> int:
@@ -403,8 +417,7 @@ class Labeler(ChainEstimator[GoldT]):
         Raises ValueError if the model has not been trained, for items of another form, and for
         what is given if it is not a label or None for each item or, with a scheme, not in BIO.
         """
-        with self._decoders().borrow() as decoder:
-            return decoder.label(self._items(items), given)
+        return self._decoders().run(SequenceDecoder.label, [(self._items(items), given)])[0]
 
     def predict_batch(
         self,
@@ -417,9 +430,10 @@ class Labeler(ChainEstimator[GoldT]):
 
         given: of each sequence, what `predict` takes.
         """
-        decoders = self._decoders()
         queries = list(with_given(list(map(self._items, sequences)), given))
-        return decoders.batch(queries, _label, size=self._size_of, n_threads=n_threads)
+        return self._decoders().batch(
+            queries, SequenceDecoder.label, size=self._size_of, n_threads=n_threads
+        )
 
     def predict_stream(
         self,
@@ -498,10 +512,13 @@ def _checked_labels(given: Given, n: int) -> Given:
     return labels
 
 
-def _label(
-    decoder: SequenceDecoder, portion: list[tuple[Sequence[Any], Given | None]]
-) -> list[list[str]]:
-    return [decoder.label(items, given) for items, given in portion]
+def _with_given(labels: list[str], given: Given, scheme: Scheme | None) -> list[str]:
+    """Labels that were found, with those given in place of what the chain has for them."""
+    if scheme is not None:
+        # As labels of whole spans, which may be unknown to the chain.
+        whole = convert([OUTSIDE if label is None else label for label in given], "bio", "bio")
+        given = [None if label is None else whole[i] for i, label in enumerate(given)]
+    return [found if known is None else known for found, known in zip(labels, given, strict=True)]
 
 
 def _sum(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[NDArray[np.float64]]:

@@ -644,20 +644,22 @@ cdef class ChainDecoder(BufferOwner):
     ) except -1 nogil:
         """Set one list of features of a sequence of `n` positions; values may be NULL.
 
-        Every list must be taken before a sequence is scored.
+        starts: of n + 1 positions, in keys and values. Every list must be taken before a sequence
+        is scored.
         """
         cdef Listed* listed = &self._lists[number]
-        cdef Py_ssize_t n_cells = starts[n]
+        cdef Py_ssize_t n_cells = starts[n] - starts[0]
         cdef void* table = self._tables[self.features.n_shapes + number]
         cdef Py_ssize_t i
         reserve(&self.buffers, listed.starts, n + 1)
         reserve(&self.buffers, listed.rows, n_cells + 1)
         # Values there always are, because a NULL in their place could not be taken back.
         reserve(&self.buffers, listed.values, n_cells + 1)
-        memcpy(listed.starts, starts, (n + 1) * sizeof(int64_t))
-        (<Rows> table).find_run(keys, n_cells, listed.rows)
+        for i in range(n + 1):
+            listed.starts[i] = starts[i] - starts[0]
+        (<Rows> table).find_run(keys + starts[0], n_cells, listed.rows)
         if values != NULL:
-            memcpy(listed.values, values, n_cells * sizeof(double))
+            memcpy(listed.values, values + starts[0], n_cells * sizeof(double))
         else:
             for i in range(n_cells):
                 listed.values[i] = 1.0

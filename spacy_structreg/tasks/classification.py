@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from spacy_structreg.features.knowledge import CORPUS
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.features.word_fields import lower_case
-from spacy_structreg.tasks.feature_dictionaries import feature_list
+from spacy_structreg.tasks.feature_dictionaries import feature_list, no_streams
 from spacy_structreg.tasks.tokens import LABEL, FeatureList
 
 Values: TypeAlias = Literal["binary", "counts", "log"]
@@ -76,14 +77,15 @@ class WordBag:
         return {INTERCEPT: 1.0, **found}
 
     def extract(
-        self, items: Sequence[Sequence[str]], reach: int = 0
+        self, sequences: Sequence[Sequence[Sequence[str]]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
         """Extract features of texts, each the words of one position, as `TokenFeatures.extract`.
 
         A key is the MurmurHash64A of a name. Raises ValueError for words that UTF-8 cannot encode.
         """
-        symbols = np.empty((0, len(items) + 2 * reach), dtype=np.uint64)
-        return symbols, (feature_list(map(self.features, items)),)
+        texts = list(chain.from_iterable(sequences))
+        symbols = no_streams(len(texts), len(sequences), reach)
+        return symbols, (feature_list(map(self.features, texts)),)
 
     def named_lists(self, items: Sequence[Sequence[str]]) -> list[list[list[tuple[str, str, str]]]]:
         """Return the named features that `extract` hashes, as `TokenFeatures.named_lists`."""

@@ -116,15 +116,15 @@ class DictionaryFeatures:
         self.lists = (LABEL, EDGE) if self.edges else (LABEL,)
 
     def extract(
-        self, items: Sequence[Mapping[str, object] | Iterable[str]], reach: int = 0
+        self, sequences: Sequence[Sequence[Mapping[str, object] | Iterable[str]]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """The features of a sequence; as `TokenFeatures.extract`.
+        """The features of sequences; as `TokenFeatures.extract`.
 
-        items: the features of each position. A key is the MurmurHash64A of a name. Values are None
-        if all of the sequence are 1. Raises ValueError as `flatten_features`, and for names that
+        sequences: the features of each position. A key is the MurmurHash64A of a name. Values are
+        None if all of them are 1. Raises ValueError as `flatten_features`, and for names that
         UTF-8 cannot encode.
         """
-        features = [flatten_features(item) for item in items]
+        features = [flatten_features(item) for items in sequences for item in items]
         found = [feature_list(features)]
         if self.edges:
             found.append(
@@ -137,8 +137,7 @@ class DictionaryFeatures:
                     for position in features
                 )
             )
-        symbols = np.empty((0, len(features) + 2 * reach), dtype=np.uint64)
-        return symbols, tuple(found)
+        return no_streams(len(features), len(sequences), reach), tuple(found)
 
     def named_lists(
         self, items: Sequence[Mapping[str, object] | Iterable[str]]
@@ -159,6 +158,11 @@ class DictionaryFeatures:
     def names(self, items: Sequence[Mapping[str, object] | Iterable[str]]) -> list[list[str]]:
         """The names of the features of each position."""
         return [list(flatten_features(item)) for item in items]
+
+
+def no_streams(n: int, n_sequences: int, reach: int) -> NDArray[np.uint64]:
+    """The streams of sequences of `n` positions in all where features have none."""
+    return np.empty((0, n + (n_sequences + 1) * reach), dtype=np.uint64)
 
 
 def feature_list(features: Iterable[Mapping[str, float]]) -> FeatureList:

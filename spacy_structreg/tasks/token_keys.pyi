@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class TokenKeys:
     def arguments(self) -> tuple[object, ...]: ...
     def extract(
         self,
-        tokens: Sequence[Sequence[str]],
+        sequences: Iterable[Sequence[Sequence[str]]],
         match: Callable[[list[str]], list[list[str]]] | None,
         reach: int,
     ) -> tuple[

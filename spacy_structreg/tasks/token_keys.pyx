@@ -14,6 +14,7 @@ from spacy_structreg.tasks.word_fields cimport (
     WordFields,
     letter_ngrams,
     text_key,
+    text_of,
 )
 
 import numpy as np
@@ -58,15 +59,27 @@ cdef struct Values:
 
 
 cdef class LoadedTokens(BufferOwner):
-    """The fields of the tokens of a sentence, and of `margin` tokens beyond its ends."""
+    """The fields of the tokens of sequences, with `margin` tokens that are none before, between and
+    behind the sequences."""
 
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n  # tokens, those that are none among them
     cdef Py_ssize_t margin
     cdef Py_ssize_t n_fields
     cdef uint64_t* fields
     cdef uint32_t* characters
     cdef Values ngrams
     cdef Values phrases
+
+    cdef int pad(self, Py_ssize_t n_ngrams) except -1:
+        """Add a margin, after this many n-grams."""
+        cdef Py_ssize_t i
+        for i in range(self.margin * self.n_fields):
+            self.fields[self.n * self.n_fields + i] = NO_WORD
+        for i in range(self.margin):
+            self.ngrams.starts[self.n + i] = n_ngrams
+        self.n += self.margin
+        self.ngrams.starts[self.n] = n_ngrams
+        return 0
 
     cdef int load_phrases(self, list matches) except -1:
         """Fill the values of lists of phrases, of each token strings."""
@@ -75,23 +88,25 @@ cdef class LoadedTokens(BufferOwner):
         reserve(&self.buffers, self.phrases.starts, self.n + 1)
         for i in range(self.n):
             self.phrases.starts[i] = count
-            reserve(&self.buffers, self.phrases.keys, count + len(matches[i]))
-            for value in matches[i]:
+            for value in <list> matches[i]:
+                reserve(&self.buffers, self.phrases.keys, count + 1)
                 self.phrases.keys[count] = text_key(value)
                 count += 1
         self.phrases.starts[self.n] = count
         return 0
 
+    cdef bint is_padding(self, Py_ssize_t at) noexcept nogil:
+        """True for a token that is none."""
+        return self.fields[at * self.n_fields + WORD] == NO_WORD
+
     cdef Py_ssize_t values_of(
         self, const AtomSpec* atom, Py_ssize_t at, const uint64_t** values
     ) noexcept nogil:
-        """Return the number of values of a multi-valued atom at a position, and their address."""
+        """Return the number of values of a multi-valued atom of a token, and their address."""
         cdef const Values* many = &self.ngrams if atom.field == MANY_NGRAMS else &self.phrases
-        if at < 0 or at >= self.n:
-            return 0
         if atom.field == MANY_WORDS:
-            values[0] = self.fields + (self.margin + at) * self.n_fields + WORD
-            return 1
+            values[0] = self.fields + at * self.n_fields + WORD
+            return not self.is_padding(at)
         if many.starts == NULL:
             return 0
         values[0] = many.keys + many.starts[at]
@@ -173,76 +188,100 @@ cdef class TokenKeys(BufferOwner):
     def __reduce__(self):
         return TokenKeys, self.arguments
 
-    def extract(self, tokens not None, match, Py_ssize_t reach):
-        """The streams of a sentence, and the keys of its lists.
+    def extract(self, sequences not None, match, Py_ssize_t reach):
+        """The streams of sequences of tokens, and the keys of their lists.
 
-        tokens: the columns of each. match: finds for the words of all tokens the values in lists
-        of phrases (`Gazetteers.match`); None if there are no lists.
-        Returns symbols, of shape (n_streams, n + 2 * reach), and for each list where the keys of
-        each position begin, int64 of shape (n + 1,), the keys, and None in place of values.
+        sequences: of tokens, each with its columns. match: finds for words the values in lists of
+        phrases (`Gazetteers.match`); None if there are no lists.
+        Returns symbols, of shape (n_streams, n + (n_sequences + 1) * reach) for n tokens, with
+        padding before, between and behind the sequences; and for each list where the keys of each
+        token begin, int64 of shape (n + 1,), the keys, and None in place of values.
         Raises ValueError for tokens of other columns.
         """
         cdef uint64_t[:, ::1] view
-        cdef Py_ssize_t i
-        cdef Py_ssize_t s
-        cdef Py_ssize_t before
         cdef LoadedTokens at
-        tokens = list(tokens)
-        at = self._loaded(tokens, max(reach, <Py_ssize_t> self.reach))
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t length
+        cdef Py_ssize_t before
+        cdef Py_ssize_t target = reach
+        cdef Py_ssize_t source
+        cdef Py_ssize_t stream
+        cdef Py_ssize_t s
+        cdef Py_ssize_t i
+        sequences = [list(tokens) for tokens in sequences]
+        for tokens in sequences:
+            n += len(tokens)
+        words = None if match is None else []
+        # No phrase goes on behind a sequence.
+        at = self._loaded(sequences, n, max(1, reach, <Py_ssize_t> self.reach), words)
         if match is not None:
-            at.load_phrases(match([self.words.normalized(str(token[0])) for token in tokens]))
-        before = at.margin - reach
-        symbols = np.empty((len(self.streams), at.n + 2 * reach), dtype=np.uint64)
+            at.load_phrases(match(words))
+        symbols = np.full(
+            (len(self.streams), n + (len(sequences) + 1) * reach), PADDING, dtype=np.uint64
+        )
         view = symbols
-        for s, stream in enumerate(self.streams):
-            for i in range(at.n + 2 * reach):
-                view[s, i] = at.fields[(before + i) * self.n_fields + <Py_ssize_t> stream]
+        source = at.margin
+        for tokens in sequences:
+            length = len(tokens)
+            for s, stream in enumerate(self.streams):
+                for i in range(length):
+                    view[s, target + i] = at.fields[(source + i) * self.n_fields + stream]
+            target += length + reach
+            source += length + at.margin
         lists = []
         before = 0
         for end in self.ends:
-            lists.append(self._list(at, before, end))
+            lists.append(self._list(at, n, before, end))
             before = end
         return symbols, tuple(lists)
 
-    cdef LoadedTokens _loaded(self, list tokens, Py_ssize_t margin):
-        """Return the fields of all tokens."""
+    cdef LoadedTokens _loaded(
+        self, list sequences, Py_ssize_t n_tokens, Py_ssize_t margin, list words
+    ):
+        """Return the fields of all tokens. words: gets their normalized words, "" for margins."""
         cdef LoadedTokens at = LoadedTokens()
-        cdef Py_ssize_t n = len(tokens)
         cdef Py_ssize_t n_ngrams = 0
-        cdef Py_ssize_t i
-        cdef Py_ssize_t k
+        cdef Py_ssize_t n
+        cdef Py_ssize_t column
         cdef uint64_t* fields
         cdef str word
-        at.n = n
+        cdef list tokens
+        n = n_tokens + (len(sequences) + 1) * margin
         at.n_fields = self.n_fields
         at.margin = margin
-        reserve(&at.buffers, at.fields, (n + 2 * margin) * at.n_fields)
+        reserve(&at.buffers, at.fields, n * at.n_fields)
         reserve(&at.buffers, at.ngrams.starts, n + 1)
-        for i in range(margin * at.n_fields):
-            at.fields[i] = NO_WORD
-            at.fields[(margin + n) * at.n_fields + i] = NO_WORD
-        for i, token in enumerate(tokens):
-            if isinstance(token, str) or len(token) != len(self.columns):
-                raise self._fault(token)
-            if not isinstance(token[0], str):
-                raise self._fault(token)
-            # A plain string, not one of a subclass.
-            word = str(token[0])
-            fields = at.fields + (margin + i) * at.n_fields
-            reserve(&at.buffers, at.characters, len(word) + 1)
-            self.words.read(word, at.characters)
-            memset(fields, 0, at.n_fields * sizeof(uint64_t))
-            self.words.fill(at.characters, len(word), self.wanted, fields)
-            for column in self.read_columns:
-                if not isinstance(token[column], str):
+        at.pad(0)
+        beyond = [""] * margin
+        if words is not None:
+            words += beyond
+        for tokens in sequences:
+            for token in tokens:
+                if isinstance(token, str) or len(token) != len(self.columns):
                     raise self._fault(token)
-                k = N_FIELDS + column - 1
-                fields[k] = text_key(str(token[column]))
-            at.ngrams.starts[i] = n_ngrams
-            if self.reads_ngrams:
-                reserve(&at.buffers, at.ngrams.keys, n_ngrams + MAX_NGRAMS)
-                n_ngrams += letter_ngrams(at.characters, len(word), at.ngrams.keys + n_ngrams)
-        at.ngrams.starts[n] = n_ngrams
+                if not isinstance(token[0], str):
+                    raise self._fault(token)
+                # A plain string, not one of a subclass.
+                word = str(token[0])
+                fields = at.fields + at.n * at.n_fields
+                reserve(&at.buffers, at.characters, len(word) + 1)
+                self.words.read(word, at.characters)
+                memset(fields, 0, at.n_fields * sizeof(uint64_t))
+                self.words.fill(at.characters, len(word), self.wanted, fields)
+                for column in self.read_columns:
+                    if not isinstance(token[column], str):
+                        raise self._fault(token)
+                    fields[N_FIELDS + column - 1] = text_key(str(token[column]))
+                if self.reads_ngrams:
+                    reserve(&at.buffers, at.ngrams.keys, n_ngrams + MAX_NGRAMS)
+                    n_ngrams += letter_ngrams(at.characters, len(word), at.ngrams.keys + n_ngrams)
+                at.n += 1
+                at.ngrams.starts[at.n] = n_ngrams
+                if words is not None:
+                    words.append(text_of(at.characters, len(word)))
+            at.pad(n_ngrams)
+            if words is not None:
+                words += beyond
         return at
 
     def _fault(self, token):
@@ -251,72 +290,88 @@ cdef class TokenKeys(BufferOwner):
             f"({', '.join(self.columns)})"
         )
 
-    cdef _list(self, LoadedTokens tokens, Py_ssize_t first, Py_ssize_t last):
-        """The keys of the templates from `first` to `last` at each position."""
-        cdef TemplateSpec* template
+    cdef _list(self, LoadedTokens tokens, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last):
+        """The keys of the templates from `first` to `last` of each of `n` tokens."""
+        cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
+        cdef uint64_t[::1] keys
+        with nogil:
+            n = self._most_keys(tokens, first, last)
+        keys = np.empty(n + 1, dtype=np.uint64)
+        with nogil:
+            n = self._write_keys(tokens, first, last, &starts[0], &keys[0])
+        return np.asarray(starts), np.asarray(keys)[:n].copy(), None
+
+    cdef Py_ssize_t _most_keys(
+        self, LoadedTokens tokens, Py_ssize_t first, Py_ssize_t last
+    ) noexcept nogil:
+        """As many keys as there may be at most."""
+        cdef const AtomSpec* atom
+        cdef const uint64_t* values
+        cdef Py_ssize_t size = 0
+        cdef Py_ssize_t p
+        cdef Py_ssize_t t
+        cdef Py_ssize_t at
+        for p in range(tokens.n):
+            if tokens.is_padding(p):
+                continue
+            for t in range(first, last):
+                if self.templates[t].many < 0:
+                    size += 1
+                    continue
+                atom = &self.templates[t].atoms[self.templates[t].many]
+                for at in range(p + atom.first, p + atom.last + 1):
+                    size += tokens.values_of(atom, at, &values)
+        return size
+
+    cdef Py_ssize_t _write_keys(
+        self, LoadedTokens tokens, Py_ssize_t first, Py_ssize_t last, int64_t* starts,
+        uint64_t* keys,
+    ) noexcept nogil:
+        """Write where the keys of each token begin, and the keys; return how many they are."""
+        cdef const TemplateSpec* template
+        cdef const AtomSpec* atom
         cdef const uint64_t* values
         cdef uint64_t joined[MAX_ATOMS + 1]
-        cdef uint64_t* keys
         cdef uint64_t key
-        cdef Py_ssize_t n = tokens.n
-        cdef Py_ssize_t size = 0
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t before
         cdef Py_ssize_t count
-        cdef Py_ssize_t i
+        cdef Py_ssize_t p
         cdef Py_ssize_t t
         cdef Py_ssize_t at
         cdef Py_ssize_t k
         cdef Py_ssize_t j
         cdef int a
-        cdef int many
-        starts = np.zeros(n + 1, dtype=np.int64)
-        cdef int64_t[::1] start_view = starts
-        # As many keys as there may be at most.
-        for t in range(first, last):
-            template = &self.templates[t]
-            many = template.many
-            if many < 0:
-                size += n
+        for p in range(tokens.n):
+            if tokens.is_padding(p):
                 continue
-            for i in range(n):
-                for at in range(
-                    i + template.atoms[many].first, i + template.atoms[many].last + 1
-                ):
-                    size += tokens.values_of(&template.atoms[many], at, &values)
-        array = np.empty(size + 1, dtype=np.uint64)
-        cdef uint64_t[::1] key_view = array
-        keys = &key_view[0]
-        for i in range(n):
             for t in range(first, last):
                 template = &self.templates[t]
-                many = template.many
                 joined[0] = template.number
                 for a in range(template.n_atoms):
-                    if a != many:
-                        at = tokens.margin + i + template.atoms[a].first
+                    if a != template.many:
+                        at = p + template.atoms[a].first
                         joined[a + 1] = tokens.fields[at * self.n_fields + template.atoms[a].field]
                         if joined[a + 1] == NULL_ATOM:
                             break
                 else:
-                    if many < 0:
+                    if template.many < 0:
                         keys[kept] = murmur_hash_64a(
                             joined, (template.n_atoms + 1) * sizeof(uint64_t), 1
                         )
                         kept += 1
                         continue
+                    atom = &template.atoms[template.many]
                     before = kept
-                    for at in range(
-                        i + template.atoms[many].first, i + template.atoms[many].last + 1
-                    ):
-                        count = tokens.values_of(&template.atoms[many], at, &values)
+                    for at in range(p + atom.first, p + atom.last + 1):
+                        count = tokens.values_of(atom, at, &values)
                         for k in range(count):
-                            joined[many + 1] = values[k]
+                            joined[template.many + 1] = values[k]
                             key = murmur_hash_64a(
                                 joined, (template.n_atoms + 1) * sizeof(uint64_t), 1
                             )
-                            # Values of one position differ; words of several may be the same.
-                            if template.atoms[many].first < template.atoms[many].last:
+                            # Values of one token differ; words of several may be the same.
+                            if atom.first < atom.last:
                                 j = before
                                 while j < kept and keys[j] != key:
                                     j += 1
@@ -324,5 +379,6 @@ cdef class TokenKeys(BufferOwner):
                                     continue
                             keys[kept] = key
                             kept += 1
-            start_view[i + 1] = kept
-        return starts, array[:kept].copy(), None
+            starts += 1
+            starts[0] = kept
+        return kept

@@ -199,19 +199,19 @@ class TokenFeatures:
         )
 
     def extract(
-        self, tokens: Sequence[Sequence[str]], reach: int
+        self, sentences: Sequence[Sequence[Sequence[str]]], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """The features of a sentence.
+        """The features of sentences.
 
-        tokens: the columns of each token, as many as the model has. reach: how many symbols of
-        padding stand on both sides of a stream.
-        Returns the streams, of shape (n_streams, n + 2 * reach), and for each of `lists` where the
-        features of each position begin, int64 of shape (n + 1,), their keys, uint64, and their
-        values: None, all are 1. A key is the MurmurHash64A of the place of the template among
-        `templates` and the symbols of its atoms, in their order.
+        sentences: of each token the columns, as many as the model has. reach: how many symbols of
+        padding stand before, between and behind them in a stream.
+        Returns the streams, of shape (n_streams, n + (n_sentences + 1) * reach) for n tokens in
+        all, and for each of `lists` where the features of each token begin, int64 of shape
+        (n + 1,), their keys, uint64, and their values: None, all are 1. A key is the MurmurHash64A
+        of the place of the template among `templates` and the symbols of its atoms, in their order.
         Raises ValueError for tokens of other columns.
         """
-        return self._keys.extract(tokens, self._match, reach)
+        return self._keys.extract(sentences, self._match, reach)
 
     def names(self, tokens: Sequence[Sequence[str]]) -> list[list[str]]:
         r"""The ``label`` features of each position in words: ``w-1=the|w0=cat``.
@@ -219,7 +219,7 @@ class TokenFeatures:
         They are those that `extract` hashes, for inspection and for other programs. In values,
         ``\`` and ``|`` have a ``\`` before them; padding is ``\-``. Raises ValueError as `extract`.
         """
-        self.extract(tokens, 0)
+        self.extract([tokens], 0)
         found = self._matches(tokens)
 
         def shown(value: str | None) -> str:

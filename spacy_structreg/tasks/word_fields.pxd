@@ -66,6 +66,7 @@ cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
 
 
 cdef uint64_t text_key(str text)
+cdef str text_of(const uint32_t* characters, Py_ssize_t n)
 cdef Py_ssize_t letter_ngrams(const uint32_t* word, Py_ssize_t n, uint64_t* keys) noexcept nogil
 
 

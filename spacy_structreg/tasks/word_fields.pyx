@@ -7,6 +7,7 @@ of a sentence.
 """
 
 cimport cython
+from cpython.unicode cimport PyUnicode_4BYTE_KIND, PyUnicode_FromKindAndData
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -83,6 +84,11 @@ cdef uint64_t text_key(str text):
     for character in text:
         state = mixed(state, character)
     return field_of(state)
+
+
+cdef str text_of(const uint32_t* characters, Py_ssize_t n):
+    """The text of characters."""
+    return PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, characters, n)
 
 
 cdef struct Terms:
@@ -466,7 +472,11 @@ cdef class WordFields:
 
     def normalized(self, str word not None):
         """Return a word as the model sees it."""
-        return "".join(map(chr, self.codes_of(word))) if self.n_seen else word
+        cdef uint32_t[::1] seen
+        if not self.n_seen:
+            return word
+        seen = self._seen(word)
+        return text_of(&seen[0], len(word))
 
     def values(self, str word not None):
         """The numbers of all fields of a word by name; null for the tag of a guide."""

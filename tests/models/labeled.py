@@ -73,7 +73,7 @@ class Oracle:
     def __init__(self, model: ChainEstimator[Any], given: Any) -> None:
         spec: Any = model._fitted_spec()
         items = model._items(given)
-        symbols, lists = spec.extract(items)
+        symbols, lists = spec.extract([items])
         sentence = Sentence(symbols, None, lists, len(items))
         reader = FeatureReader(spec.features, spec.graph, [sentence])
         reader.new_trainer = LogLinearTrainer
@@ -88,7 +88,8 @@ class Oracle:
         self.paths = Enumeration(crf, weights[cells])
 
     def decoded(self, path: Sequence[int]) -> list[str]:
-        return list(self.spec.decode(np.array(path, dtype=np.uint16)))
+        (labels,) = self.spec.decode(np.array(path, dtype=np.uint16), [len(path)])
+        return list(labels)
 
     def ranked(self) -> list[tuple[float, list[str]]]:
         """All labelings with their scores, best first."""

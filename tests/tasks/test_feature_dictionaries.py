@@ -91,7 +91,7 @@ def test_other_forms_are_refused(item: Any, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         flatten_features(item)
     with pytest.raises(ValueError, match=fault):
-        DictionaryFeatures().extract([["a"], item])
+        DictionaryFeatures().extract([[["a"], item]])
 
 
 def test_deep_but_not_too_deep() -> None:
@@ -100,7 +100,7 @@ def test_deep_but_not_too_deep() -> None:
 
 def test_names_that_are_no_text_are_refused() -> None:
     with pytest.raises(ValueError, match="surrogates"):
-        DictionaryFeatures().extract([["\ud800"]])
+        DictionaryFeatures().extract([[["\ud800"]]])
 
 
 names = st.text(st.sampled_from("ab:\0𠀀"), max_size=4)
@@ -114,7 +114,7 @@ positions: st.SearchStrategy[Any] = st.one_of(
 @given(st.lists(positions, max_size=5), st.sets(st.sampled_from(["", "a", "b", "ab"])))
 def test_lists_are_the_features_of_each_position(items: list[Any], edges: set[str]) -> None:
     features = DictionaryFeatures(edges)
-    symbols, lists = features.extract(items, 2)
+    symbols, lists = features.extract([items], 2)
     assert symbols.shape == (0, len(items) + 4)
     assert features.lists == (("label", "edge") if edges else ("label",))
     chosen: list[Callable[[str], bool]] = [

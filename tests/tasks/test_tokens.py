@@ -162,7 +162,7 @@ joined = st.tuples(
 
 
 @pytest.mark.parametrize("event", ["label", "edge"])
-@given(joined, st.lists(sentences, min_size=1, max_size=3), st.booleans(), st.integers(4, 6))
+@given(joined, st.lists(sentences, min_size=1, max_size=3), st.booleans(), st.integers(0, 6))
 def test_keys_tell_apart_what_the_twin_tells_apart(
     event: str,
     both: tuple[list[str], list[str]],
@@ -172,23 +172,28 @@ def test_keys_tell_apart_what_the_twin_tells_apart(
 ) -> None:
     atoms = [*both[1], *both[0]] if many_first else [*both[0], *both[1]]
     features = make(f"{event}: {' '.join(atoms)}")
+    if features.shapes:
+        reach = max(reach, 4)
     key_of: dict[object, object] = {}
-    for text in texts:
-        symbols, lists = features.extract(text, reach)
-        assert symbols.shape == (len(features.atoms), len(text) + 2 * reach)
-        assert symbols.flags.c_contiguous
+    symbols, lists = features.extract(texts, reach)
+    n = sum(map(len, texts))
+    assert symbols.shape == (len(features.atoms), n + (len(texts) + 1) * reach)
+    assert symbols.flags.c_contiguous
+    before = 0
+    for number, text in enumerate(texts, 1):
         for i in range(len(text)):
             seen = fired(atoms, text, i)
             if features.shapes:
-                keys: list[object] = [ngram(features, symbols, reach + i)]
+                keys: list[object] = [ngram(features, symbols, number * reach + before + i)]
             else:
-                keys = list(keys_at(lists[0], i))
+                keys = list(keys_at(lists[0], before + i))
             assert len(set(keys)) == len(keys) == len(seen)
             # Many values come in one order or another.
             if len(seen) == 1:
                 key_of.setdefault(seen[0], keys[0])
             for value, key in key_of.items():
                 assert (key in keys) == (value in seen)
+        before += len(text)
     assert len(set(key_of.values())) == len(key_of)
 
 
@@ -219,7 +224,7 @@ def symbol_by_hand(value: str) -> int:
 
 def test_keys_and_symbols_by_hand() -> None:
     features = make("label: w0 | w-1 tag(w0) | w-1 prefix2(w0) | edge: words(+1..+2) w0 | edge:")
-    symbols, lists = features.extract([("ab", "N"), ("c", "V"), ("c", "V")], 1)
+    symbols, lists = features.extract([[("ab", "N"), ("c", "V"), ("c", "V")]], 1)
     assert features.lists == ("label", "edge")
     assert features.atoms == {"w": 64, "tag": 64}
     ab, c = symbol_by_hand("ab"), symbol_by_hand("c")
@@ -247,7 +252,7 @@ def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     streams = list(features.atoms)
     name_of: dict[object, str] = {}
     for text in texts:
-        symbols, lists = features.extract(text, 4)
+        symbols, lists = features.extract([text], 4)
         names = features.names(text)
         assert len(names) == len(text)
         for i in range(len(text)):
@@ -277,7 +282,7 @@ def test_ngrams_are_those_of_their_texts(texts: list[str]) -> None:
     features = make("label: ngrams(w0)")
     name_of: dict[int, str] = {}
     for word in texts:
-        keys = keys_at(features.extract([(word, "N")], 0)[1][0], 0)
+        keys = keys_at(features.extract([[(word, "N")]], 0)[1][0], 0)
         for key, name in zip(keys, letter_ngrams(word), strict=True):
             assert name_of.setdefault(key, name) == name
     assert len(set(name_of.values())) == len(name_of)
@@ -287,7 +292,7 @@ def test_ngrams_of_long_words_are_those_of_their_beginning() -> None:
     features = make("label: ngrams(w0)")
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 100)))
     keys = [
-        keys_at(features.extract([(text, "N")], 0)[1][0], 0)
+        keys_at(features.extract([[(text, "N")]], 0)[1][0], 0)
         for text in (word, word[:MAX_CHARACTERS])
     ]
     assert keys[0] == keys[1]
@@ -314,14 +319,21 @@ def test_shapes_fit_a_chain() -> None:
 @looped("table", sorted(LABELING_TABLES.keys() - {"classes"}))
 def test_empty_sentences_and_single_tokens(table: str) -> None:
     features = make(table)
-    symbols, lists = features.extract([], 2)
+    symbols, lists = features.extract([[]], 2)
     assert symbols.tolist() == [[PADDING] * 4] * len(features.atoms)
     assert [[part.tolist() for part in found[:2]] for found in lists] == [[[0], []]] * len(lists)
     assert features.names([]) == []
-    symbols, lists = features.extract([("", "")], 0)
+    symbols, lists = features.extract([[("", "")]], 0)
     assert symbols.shape == (len(features.atoms), 1)
     for starts, keys, _ in lists:
         assert starts.tolist() == [0, len(keys)]
+
+
+def test_phrases_end_with_their_sentence() -> None:
+    features = make("label: gazetteers(w0)")
+    both, apart = [("学", "N"), ("生", "N")], ([("学", "N")], [("生", "N")])
+    assert features.extract([both], 0)[1][0][0].tolist() == [0, 1, 2]
+    assert features.extract(apart, 0)[1][0][0].tolist() == [0, 0, 0]
 
 
 def test_lists_are_only_those_in_use() -> None:
@@ -356,7 +368,8 @@ def test_features_survive_pickling() -> None:
     )  # fmt: skip
     text = [("a", "N"), ("b", "V")]
     assert again.names(text) == features.names(text)
-    for found, other in zip(features.extract(text, 4)[1], again.extract(text, 4)[1], strict=True):
+    both = (each.extract([text], 4)[1] for each in (features, again))
+    for found, other in zip(*both, strict=True):
         assert found[1].tolist() == other[1].tolist()
 
 
@@ -377,7 +390,7 @@ def test_features_survive_pickling() -> None:
 def test_other_tokens_are_refused(token: Any, fault: str) -> None:
     features = make("label: w0 | tag(w0) | ngrams(w0)")
     with pytest.raises(ValueError, match=fault):
-        features.extract([("a", "N"), token], 1)
+        features.extract([[("a", "N"), token]], 1)
     with pytest.raises(ValueError, match=fault):
         features.names([token])
 

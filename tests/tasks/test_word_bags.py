@@ -51,10 +51,10 @@ def test_against_plain_counts(
 
 def test_keys_are_hashes_of_names() -> None:
     bag = WordBag(2, [1], values="counts")
-    symbols, lists = bag.extract([["to", "be", "to"], [], ["\0"]])
+    symbols, lists = bag.extract([[["to", "be", "to"], [], ["\0"]]])
     starts, keys, values = lists[0]
     assert symbols.shape == (0, 3)
-    assert bag.extract([[]], 4)[0].shape == (0, 9)
+    assert bag.extract([[[]]], 4)[0].shape == (0, 9)
     assert starts.tolist() == [0, 9, 10, 13]
     assert values is not None
     features = [bag.features(words) for words in (["to", "be", "to"], [], ["\0"])]
@@ -62,7 +62,7 @@ def test_keys_are_hashes_of_names() -> None:
     assert list(zip(keys.tolist(), values.tolist(), strict=True)) == expected
     assert (keys.dtype, values.dtype) == (np.uint64, np.float64)
     # All of them 1: no values are stored.
-    assert WordBag().extract([["a", "b", "a"]])[1][0][2] is None
+    assert WordBag().extract([[["a", "b", "a"]]])[1][0][2] is None
 
 
 def test_it_fits_a_chain() -> None:

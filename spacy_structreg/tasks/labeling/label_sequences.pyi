@@ -17,6 +17,7 @@ class LabelDecoder:
         symbols: NDArray[np.uint64],
         lists: Sequence[FeatureList] = (),
         allowed: NDArray[np.bool_] | None = None,
+        lengths: Sequence[int] | NDArray[np.int64] | None = None,
     ) -> NDArray[np.uint16]: ...
     def nbest(
         self, symbols: NDArray[np.uint64], lists: Sequence[FeatureList], k: int

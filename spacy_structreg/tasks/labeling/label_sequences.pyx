@@ -37,18 +37,15 @@ cdef class LabelDecoder:
             self.chain.capacity_of_pairs(),
         )
 
-    cdef Py_ssize_t _load(self, symbols, lists) except -1:
-        """Load a sequence; return its number of positions."""
+    cdef list _read(self, Sequences* read, symbols, lists, Py_ssize_t n_sequences):
+        """Find where the arrays of sequences lie; return those of lists, which are to be kept."""
         cdef const uint64_t[:, ::1] streams = symbols
         cdef Py_ssize_t reach = self.chain.features.reach
-        cdef Py_ssize_t n = streams.shape[1] - 2 * reach
         cdef const int64_t[::1] starts
         cdef const uint64_t[::1] keys
         cdef const double[::1] values
-        cdef const uint64_t* key = NULL
-        cdef uint64_t* target
-        cdef Py_ssize_t s
-        if n < 0 or streams.shape[0] != self.chain.features.n_streams:
+        read.n = streams.shape[1] - (n_sequences + 1) * reach
+        if read.n < 0 or streams.shape[0] != self.chain.features.n_streams:
             raise ValueError(
                 f"symbols of shape {symbols.shape} do not fit {self.chain.features.n_streams} "
                 f"streams with {reach} of padding on both sides"
@@ -57,50 +54,92 @@ cdef class LabelDecoder:
             raise ValueError(
                 f"{len(lists)} lists of features do not fit {self.chain.features.lists}"
             )
-        target = self.chain.symbols_for(n) - reach
-        for s in range(streams.shape[0]):
-            memcpy(
-                target + s * self.chain.stride, &streams[s, 0],
-                streams.shape[1] * sizeof(uint64_t),
-            )
-        for number, listed in enumerate(lists):
-            checked = checked_list(listed, n)
+        read.symbols = &streams[0, 0] if streams.shape[0] else NULL
+        read.stride = streams.shape[1]
+        lists = [checked_list(listed, read.n) for listed in lists]
+        for number, checked in enumerate(lists):
             starts = checked[0]
             keys = checked[1]
             values = checked[2]
-            key = &keys[0] if keys.shape[0] else NULL
-            self.chain.take_list(
-                number, n, &starts[0], key,
-                &values[0] if checked[2] is not None and keys.shape[0] else NULL,
+            read.starts[number] = &starts[0]
+            read.keys[number] = &keys[0] if keys.shape[0] else NULL
+            read.values[number] = (
+                &values[0] if checked[2] is not None and keys.shape[0] else NULL
             )
-        return n
+        return lists
 
-    def label(self, symbols, lists=(), allowed=None):
-        """The best labels of a sequence: uint16 of shape (n,).
+    cdef int _load(
+        self, const Sequences* read, Py_ssize_t number, Py_ssize_t first, Py_ssize_t n
+    ) except -1 nogil:
+        """Load the sequence of this number, of `n` positions; before it stand `first`."""
+        cdef Py_ssize_t reach = self.chain.features.reach
+        cdef uint64_t* target = self.chain.symbols_for(n) - reach
+        cdef Py_ssize_t s
+        cdef int k
+        for s in range(self.chain.features.n_streams):
+            memcpy(
+                target + s * self.chain.stride,
+                read.symbols + s * read.stride + first + number * reach,
+                self.chain.stride * sizeof(uint64_t),
+            )
+        for k in range(self.chain.features.n_lists):
+            self.chain.take_list(
+                k, n, read.starts[k] + first, read.keys[k], read.values[k]
+            )
+        return 0
 
+    cdef Py_ssize_t _load_one(self, symbols, lists) except -1:
+        """Load a single sequence; return its number of positions."""
+        cdef Sequences read
+        _kept = self._read(&read, symbols, lists, 1)
+        self._load(&read, 0, 0, read.n)
+        return read.n
+
+    def label(self, symbols, lists=(), allowed=None, lengths=None):
+        """The best labels of sequences, one after the other: uint16 of shape (n,).
+
+        lengths: of the sequences, n in all, int64 of shape (n_sequences,); None for a single one.
+            symbols then have the shape (n_streams, n + (n_sequences + 1) * reach), padding
+            standing before, between and behind them.
         allowed: bool of shape (n, n_labels), which labels each position may have; None for all.
         Raises ValueError if that leaves no legal sequence.
         """
-        cdef Py_ssize_t n = self._load(symbols, lists)
+        cdef Sequences read
+        cdef const int64_t[::1] each
+        cdef Py_ssize_t n_sequences = 1 if lengths is None else len(lengths)
+        cdef Py_ssize_t n_labels = self.chain.features.n_labels
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t k
         cdef bint masked = allowed is not None
         cdef const uint8_t[:, ::1] mask
         cdef double score = 0.0
         cdef uint16_t[::1] view
-        path = np.zeros(n, dtype=np.uint16)
+        _kept = self._read(&read, symbols, lists, n_sequences)
+        lengths = np.array([read.n] if lengths is None else lengths, dtype=np.int64)
+        if lengths.min(initial=0) < 0 or lengths.sum() != read.n:
+            raise ValueError(f"sequences of {lengths.sum()} positions do not fit {read.n}")
         if masked:
             allowed = np.ascontiguousarray(allowed, dtype=bool).view(np.uint8)
-            if allowed.shape != (n, self.chain.features.n_labels):
+            if allowed.shape != (read.n, n_labels):
                 raise ValueError(
-                    f"allowed labels of shape {allowed.shape} do not fit {n} positions and "
-                    f"{self.chain.features.n_labels} labels"
+                    f"allowed labels of shape {allowed.shape} do not fit {read.n} positions and "
+                    f"{n_labels} labels"
                 )
-        if n:
-            view = path
-            if masked:
-                mask = allowed
-                memcpy(self.chain.mask_for(n), &mask[0, 0], n * mask.shape[1])
-            with nogil:
-                score = self.chain.decode(n, masked, &view[0])
+            mask = allowed
+        path = np.zeros(read.n, dtype=np.uint16)
+        view = path
+        each = lengths
+        with nogil:
+            for k in range(n_sequences):
+                if each[k] == 0:
+                    continue
+                self._load(&read, k, first, each[k])
+                if masked:
+                    memcpy(self.chain.mask_for(each[k]), &mask[first, 0], each[k] * n_labels)
+                score = self.chain.decode(each[k], masked, &view[first])
+                if score == -INFINITY:
+                    break
+                first += each[k]
         if score == -INFINITY:
             raise ValueError("no legal sequence within the allowed labels")
         return path
@@ -111,7 +150,7 @@ cdef class LabelDecoder:
         It is shorter if there are fewer. Raises ValueError if k < 1, and if a model with edge
         features would need too much memory.
         """
-        cdef Py_ssize_t n = self._load(symbols, lists)
+        cdef Py_ssize_t n = self._load_one(symbols, lists)
         cdef Py_ssize_t rank
         cdef uint16_t[::1] view
         if k < 1:
@@ -135,7 +174,7 @@ cdef class LabelDecoder:
         They are those of a conditional random field, whatever the weights were trained for. Raises
         ValueError, too, if a model with edge features would need too much memory.
         """
-        cdef Py_ssize_t n = self._load(symbols, lists)
+        cdef Py_ssize_t n = self._load_one(symbols, lists)
         cdef double[:, ::1] view
         probabilities = np.zeros((n, self.chain.features.n_labels))
         if n == 0:
