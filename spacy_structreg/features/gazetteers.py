@@ -190,8 +190,10 @@ class Gazetteers:
             seen = list(map(lower_case, seen))
         found, longest = self._found, self._longest
         if not longest:
+            none: list[str] = []
             return [
-                [f"B-{self.names[number]}" for number in found.get(token, ())] for token in seen
+                [f"B-{self.names[number]}" for number in found[token]] if token in found else none
+                for token in seen
             ]
         places: list[dict[int, str]] = [{} for _ in range(n)]
         for start, token in enumerate(seen):

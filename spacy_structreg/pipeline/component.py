@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -636,12 +635,10 @@ def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     """
     if "sents" in doc.user_hooks:
         return [(sentence.start, sentence.end) for sentence in doc.sents]
-    if not doc.has_annotation("SENT_START"):
-        return [(0, len(doc))]
     if not len(doc):
         return []
-    starts = np.flatnonzero(doc.to_array("SENT_START")[1:] == 1) + 1
-    return list(pairwise([0, *starts.tolist(), len(doc)]))
+    starts = doc.to_array("SENT_START").tolist()
+    return list(pairwise([0, *[i for i, start in enumerate(starts) if i and start == 1], len(doc)]))
 
 
 def model_bounds(doc: Doc) -> list[tuple[int, int]]:

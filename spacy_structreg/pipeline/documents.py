@@ -42,7 +42,15 @@ class AttributeReader:
 
     def read(self, doc: Doc, attribute: str) -> list[str]:
         """The strings of an attribute, such as ``"ORTH"`` or ``"TAG"``, of each token of a Doc."""
-        keys = doc.to_array(attribute).tolist()
+        return self._strings(doc, doc.to_array(attribute).tolist())
+
+    def read_all(self, doc: Doc, attributes: list[int | str]) -> list[list[str]]:
+        """Read several attributes at once."""
+        keys: Any = doc.to_array(attributes)
+        columns = keys.reshape(len(doc), len(attributes)).T.tolist()
+        return [self._strings(doc, column) for column in columns]
+
+    def _strings(self, doc: Doc, keys: list[int]) -> list[str]:
         known = self._known
         try:
             return list(map(known.__getitem__, keys))

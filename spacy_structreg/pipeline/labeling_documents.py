@@ -148,6 +148,8 @@ def given_labels(
     sentences: as of `gold_labels`. In BIO where labels stand for spans: of those that `write_spans`
     keeps, the first where several overlap. None for a sentence stands for no label at all.
     """
+    if attribute == ENTS and not doc.has_annotation("ENT_IOB"):
+        return [None] * len(sentences)
     labels: dict[int, str | None] = {}
     if stands_for_spans(attribute):
         for start, end, label in spans_of_doc(doc, attribute, spans_key):
@@ -210,7 +212,7 @@ def write_spans(
     kept: list[Span] = []
     blocked: list[Span] = []
     attrs: dict[str, Any] = {}
-    if not overwrite:
+    if not overwrite and (attribute == SPANS or doc.has_annotation("ENT_IOB")):
         kept = list(doc.ents if attribute == ENTS else doc.spans.get(spans_key, ()))
         if attribute == SPANS and spans_key in doc.spans:
             attrs = dict(doc.spans[spans_key].attrs)

@@ -38,6 +38,7 @@ from spacy_structreg.pipeline.labeling_documents import (
     ATTRIBUTES,
     ENT_TYPE,
     ENTS,
+    OUTSIDE,
     SPANS,
     SPANS_KEY,
     check_attribute,
@@ -69,7 +70,11 @@ from spacy_structreg.pipeline.task import (
 if TYPE_CHECKING:
     from spacy_structreg.features.gazetteers import Gazetteers
     from spacy_structreg.metrics.figures import Scores
+    from spacy_structreg.tasks.tokens import TokenRows
 
+
+# Attributes of tokens whose values are strings, none of them empty.
+_READ_AT_ONCE: Final = ("tag", "pos", "lemma", "dep")
 
 Values: TypeAlias = tuple[str | None, ...]
 
@@ -77,7 +82,7 @@ Values: TypeAlias = tuple[str | None, ...]
 class DocLabels(NamedTuple):
     """Predicted labels of a Doc.
 
-    labels: of each token; empty for white space. spans: what they stand for, if for any.
+    labels: of each token, empty for white space; none if they stand for spans. spans: these.
     probabilities: of each label (columns) at each token, NaN for white space; None if unasked.
     """
 
@@ -206,8 +211,9 @@ class StructregSequenceLabeler(EstimatorPipe):
     # Prediction ----------------------------------------------------------------------------------
 
     def _predict(self, docs: list[Doc]) -> list[DocLabels]:
-        places = list(map(self._places, docs))
-        rows = list(chain.from_iterable(map(self._rows, docs, places)))
+        read = list(map(self._read, docs))
+        places = [of_doc for of_doc, _ in read]
+        rows = list(chain.from_iterable(of_doc for _, of_doc in read))
         given = None
         if not self.settings.overwrite:
             given = [
@@ -226,29 +232,32 @@ class StructregSequenceLabeler(EstimatorPipe):
             for doc, sentences in zip(docs, places, strict=True)
         ]
 
-    def _places(self, doc: Doc, *, is_cut: bool = True) -> list[list[int]]:
+    def _places(self, doc: Doc, words: Sequence[str], *, is_cut: bool = True) -> list[list[int]]:
         """The tokens of each sequence that are no white space.
 
-        is_cut: whether the sentences that a Doc knows of are sequences of their own.
+        words: of all tokens. is_cut: whether the sentences that a Doc knows of are sequences of
+        their own.
         """
         bounds: Iterable[tuple[int, int]] = model_bounds(doc) if is_cut else [(0, len(doc))]
         if self.settings.sentences != "doc":
             bounds = punctuation_bounds(doc, bounds, wrapped=self.settings.sentences == "wrapped")
-        return visible_parts(self._texts.read(doc, "ORTH"), bounds)
+        return visible_parts(words, bounds)
 
-    def _values(self, doc: Doc) -> list[Values]:
-        """The values of the columns of all tokens, words left out."""
-        names = self.estimator.columns[1:]
-        if not names:
-            return [()] * len(doc)
-        return list(zip(*[self._column(doc, name) for name in names], strict=True))
-
-    def _column(self, doc: Doc, name: str) -> list[str | None]:
-        source = self._sources.get(name, name)
-        if source not in ("tag", "pos", "lemma", "dep"):
-            return [value_of(token, source) for token in doc]
-        values: list[Any] = self._texts.read(doc, source.upper())
-        return [value or None for value in values] if "" in values else values
+    def _columns(self, doc: Doc) -> list[list[Any]]:
+        """The values of each column of all tokens, None where there is none; words come first."""
+        sources = [self._sources.get(name, name) for name in self.estimator.columns[1:]]
+        at_once = [source for source in sources if source in _READ_AT_ONCE]
+        read = self._texts.read_all(doc, ["ORTH", *map(str.upper, at_once)])
+        texts = dict(zip(at_once, read[1:], strict=True))
+        columns: list[list[Any]] = [read[0]]
+        for source in sources:
+            if source not in texts:
+                columns.append([value_of(token, source) for token in doc])
+            elif "" in texts[source]:
+                columns.append([value or None for value in texts[source]])
+            else:
+                columns.append(texts[source])
+        return columns
 
     def _row(self, word: str, values: Values) -> tuple[str, ...]:
         """The columns of a token. Raises ValueError if it lacks the value of one."""
@@ -263,17 +272,19 @@ class StructregSequenceLabeler(EstimatorPipe):
         row: tuple[Any, ...] = (word, *values)
         return row
 
-    def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
-        """The columns of the tokens of each sentence."""
-        words, values = self._texts.read(doc, "ORTH"), self._values(doc)
-        found: list[list[tuple[str, ...]]] = []
-        for places in sentences:
-            rows: list[Any] = [(words[i], *values[i]) for i in places]
-            for row in rows:
-                if None in row:
-                    self._row(row[0], row[1:])
-            found.append(rows)
-        return found
+    def _read(self, doc: Doc) -> tuple[list[list[int]], list[TokenRows]]:
+        """The tokens of each sequence, and their columns."""
+        from spacy_structreg.tasks.tokens import TokenRows
+
+        columns = self._columns(doc)
+        places = self._places(doc, columns[0])
+        found = [
+            TokenRows([[column[i] for i in sentence] for column in columns]) for sentence in places
+        ]
+        if any(None in column for column in columns):
+            for row in chain.from_iterable(found):
+                self._row(row[0], row[1:])
+        return places, found
 
     def _labeling(
         self,
@@ -284,17 +295,18 @@ class StructregSequenceLabeler(EstimatorPipe):
     ) -> DocLabels:
         from spacy_structreg.corpora.labeling import spans_of
 
-        found = [""] * len(doc)
-        spans: list[LabeledSpan] = []
         of_spans = stands_for_spans(self.settings.attribute)
+        found = [] if of_spans else [""] * len(doc)
+        spans: list[LabeledSpan] = []
         array = None
         if self.settings.probabilities is not None:
             array = np.full((len(doc), len(self.labels)), np.nan)
         for sentence in sentences:
             of_sentence = next(labels)
-            for place, label in zip(sentence, of_sentence, strict=True):
-                found[place] = label
-            if of_spans:
+            if not of_spans:
+                for place, label in zip(sentence, of_sentence, strict=True):
+                    found[place] = label
+            elif of_sentence.count(OUTSIDE) < len(of_sentence):
                 spans += [
                     (sentence[begin], sentence[end - 1] + 1, label)
                     for begin, end, label in spans_of(of_sentence)
@@ -344,9 +356,9 @@ class StructregSequenceLabeler(EstimatorPipe):
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         return ((sequence,) for sequence in self.unlabeled(doc))
 
-    def unlabeled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
+    def unlabeled(self, doc: Doc) -> list[TokenRows]:
         """The columns of each sentence of a Doc. Raises ValueError as `predict`."""
-        return self._rows(doc, self._places(doc))
+        return self._read(doc)[1]
 
     def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
         """The gold sentences that the model learns from, and how many others there are.
@@ -356,7 +368,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         """
         doc = example.reference
         is_cut, values = self._seen(example)
-        places = self._places(doc, is_cut=is_cut)
+        places = self._places(doc, self._texts.read(doc, "ORTH"), is_cut=is_cut)
         sentences = []
         n_others = 0
         of_sentences = gold_labels(doc, places, self.settings.attribute, self.settings.spans_key)
@@ -379,7 +391,8 @@ class StructregSequenceLabeler(EstimatorPipe):
         is_cut = predicted.has_annotation("SENT_START")
         if len(self.estimator.columns) == 1:
             return is_cut, ((),) * len(example.reference)
-        return is_cut, tuple(aligned(example, self._values(predicted)))
+        values = list(zip(*self._columns(predicted)[1:], strict=True))
+        return is_cut, tuple(aligned(example, values))
 
     def _left_out(self) -> str:
         if self.settings.attribute == "ents":

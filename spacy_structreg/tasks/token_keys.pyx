@@ -208,7 +208,6 @@ cdef class TokenKeys(BufferOwner):
         cdef Py_ssize_t stream
         cdef Py_ssize_t s
         cdef Py_ssize_t i
-        sequences = [list(tokens) for tokens in sequences]
         for tokens in sequences:
             n += len(tokens)
         words = None if match is None else []
@@ -236,7 +235,7 @@ cdef class TokenKeys(BufferOwner):
         return symbols, tuple(lists)
 
     cdef LoadedTokens _loaded(
-        self, list sequences, Py_ssize_t n_tokens, Py_ssize_t margin, list words
+        self, sequences, Py_ssize_t n_tokens, Py_ssize_t margin, list words
     ):
         """Return the fields of all tokens. words: gets their normalized words, "" for margins."""
         cdef LoadedTokens at = LoadedTokens()
@@ -245,7 +244,6 @@ cdef class TokenKeys(BufferOwner):
         cdef Py_ssize_t column
         cdef uint64_t* fields
         cdef str word
-        cdef list tokens
         n = n_tokens + (len(sequences) + 1) * margin
         at.n_fields = self.n_fields
         at.margin = margin

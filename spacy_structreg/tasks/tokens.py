@@ -30,10 +30,10 @@ before and the label. ``edge:`` without atoms is the pair itself, the tag bigram
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,24 @@ def token_atoms(columns: Sequence[str], classes: bool = False) -> dict[str, Toke
         atoms[f"words(-{size}..-1)"] = TokenAtom("words", -size, -1)
         atoms[f"words(+1..+{size})"] = TokenAtom("words", 1, size)
     return atoms
+
+
+class TokenRows(Sequence[tuple[str, ...]]):
+    """The tokens of a sentence, made of its columns when they are looked at."""
+
+    def __init__(self, columns: Sequence[Sequence[str]]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return TokenRows([column[i] for column in self._columns])
+        return tuple([column[i] for column in self._columns])
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return zip(*self._columns, strict=True)
 
 
 class TokenFeatures:

@@ -35,7 +35,7 @@ from spacy_structreg.tasks.token_keys import (
     PADDING,
     TokenKeys,
 )
-from spacy_structreg.tasks.tokens import FeatureList, TokenFeatures, token_atoms
+from spacy_structreg.tasks.tokens import FeatureList, TokenFeatures, TokenRows, token_atoms
 from spacy_structreg.tasks.word_fields import WordFields
 
 Row = tuple[str, str]
@@ -334,6 +334,18 @@ def test_phrases_end_with_their_sentence() -> None:
     both, apart = [("学", "N"), ("生", "N")], ([("学", "N")], [("生", "N")])
     assert features.extract([both], 0)[1][0][0].tolist() == [0, 1, 2]
     assert features.extract(apart, 0)[1][0][0].tolist() == [0, 0, 0]
+
+
+def test_rows_of_columns_are_their_tokens() -> None:
+    rows = TokenRows([["a", "b", "学"], ["N", "V", "N"]])
+    tokens = [("a", "N"), ("b", "V"), ("学", "N")]
+    assert [*rows] == tokens == [rows[i] for i in range(len(rows))]
+    assert [*rows[1:]] == tokens[1:]
+    features = make("label: w0 | end(w-1) tag(w+1) | gazetteers(w0) | edge:")
+    (found, (of_rows,)), (symbols, (listed,)) = (features.extract([x], 4) for x in (rows, tokens))
+    assert np.array_equal(found, symbols)
+    assert np.array_equal(of_rows[1], listed[1])
+    assert not TokenRows([[], []])
 
 
 def test_lists_are_only_those_in_use() -> None:

@@ -30,7 +30,7 @@ from spacy_structreg.models.label_chain import (
 from spacy_structreg.models.model_spec import StoredSpec
 from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
 from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
-from spacy_structreg.tasks.tokens import TokenFeatures
+from spacy_structreg.tasks.tokens import TokenFeatures, TokenRows
 from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
@@ -212,6 +212,8 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     def _items(self, given: Any) -> Sequence[Any]:
         if isinstance(given, str):
             raise ValueError(f"{given!r:.60} is a text; give a list of tokens")
+        if isinstance(given, TokenRows):
+            return given
         rows = list(given)
         if len(self.settings.columns) == 1:
             return [(row,) if isinstance(row, str) else row for row in rows]
