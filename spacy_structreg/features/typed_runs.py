@@ -322,10 +322,10 @@ _TWO_NUMERALS: Final = re.compile(
 )
 # Where one may begin. Of the marks of ranges, those of numbers are told by the patterns.
 _BEGIN: Final = RunBegins(
-    f"!-~¯•{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}{_SINGLE}"
+    f'"-(*+\\--9;->@-~¯•{_LETTER}{_SIGNS}→←（−±{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff{_BULLETS}{_ZHUYIN}{_SINGLE}'
     f"{_BETWEEN[1:]}{numerals.LONE}",
     f"{_MARKS}{_LAUGHS}",
-    (("！？", "！？!?"), ("～", "~～"), *numerals.PAIRS),
+    (("！？!?", "！？!?"), (":", "'\\-)(|pDP3"), ("～", "~～"), *numerals.PAIRS),
 )
 
 # Full-width letters, digits, and what stands within numbers and addresses, as half-width ones.

@@ -18,6 +18,7 @@ from typed_run_cases import read_typed_runs
 from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.features.typed_runs import (
+    _BEGIN,
     FIRST_STAND_IN,
     KINDS,
     MAX_LENGTH,
@@ -513,3 +514,19 @@ def test_tags_that_form_says_are_those_of_the_treebank() -> None:
                     assert tags.get(piece, tag) == tag, (path, sentence, run)
                     n_tags += 1
     assert n_tags > 200
+
+
+@given(
+    st.text(
+        st.sampled_from(
+            "!！?？,，:：)）('-|pDP3;.…~～/\\\"#@$%^&*_=+<>[]{}`一二十第元年百哈a9☆ \n😀"
+        ),
+        max_size=30,
+    )
+)
+def test_runs_are_looked_for_wherever_a_pattern_matches(text: str) -> None:
+    for at in range(len(text)):
+        match = _pattern().match(text, at, at + MAX_LENGTH)
+        # A numeral alone is no run.
+        if match and match.lastgroup != "numeral":
+            assert _BEGIN.next(text, at) == at
