@@ -21,12 +21,25 @@ SUITABLE := import os, sys, sysconfig, ensurepip, venv; \
 
 SHOWN := ^ *(Collecting .*|\[ *[0-9]+/[0-9]+\] .*|Installing collected packages)
 
-# Install what $(1) names into the environment. Of what pip says only what it fetches, compiles and
-# installs is shown, line by line, but all of it if it fails.
+# What compiles the package, and what it needs with the extras $(1), one a line.
+COMPILERS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
+NEEDED = import configparser, sys; setup = configparser.ConfigParser(); setup.read("setup.cfg", "utf-8"); \
+	extras = map(setup["options.extras_require"].__getitem__, sys.argv[1].split(",")); \
+	print(setup["options"]["install_requires"], *extras, sep="\n")
+
+# Install the package with the extras $(1) into the environment. It is compiled while pip fetches and
+# installs what it needs, which takes one core. Of what they say only what is fetched, compiled and
+# installed is shown, line by line, but all of it if one fails.
 define install
 	@echo "Installing the package into $(VENV): some two minutes on two cores, most of it compiling"
-	@log=$(VENV)/install.log; rm -f $$log.failed; \
-	{ PYTHONUNBUFFERED=1 $(PY) -m pip install --verbose --editable $(1) 2>&1 || touch $$log.failed; } \
+	@log=$(VENV)/install.log; rm -f $$log.failed; export PYTHONUNBUFFERED=1; \
+	{ { $(PY) -m pip install --verbose $(COMPILERS) \
+		&& { $(PY) setup.py build_ext --inplace & compiled=$$!; } \
+		&& $(PY) -c '$(NEEDED)' $(1) >$(VENV)/needed.txt \
+		&& $(PY) -m pip install --verbose --requirement $(VENV)/needed.txt \
+		&& wait $$compiled \
+		&& $(PY) -m pip install --verbose --no-deps --no-build-isolation --editable .; \
+	} 2>&1 || touch $$log.failed; } \
 		| tee $$log | grep --line-buffered -oE '$(SHOWN)' || true; \
 	if [ -e $$log.failed ]; then cat $$log >&2; exit 1; fi
 endef
@@ -182,11 +195,11 @@ $(VENV)/.environment:
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
-	$(call install,'.[$(PIPELINE_EXTRAS)]')
+	$(call install,$(PIPELINE_EXTRAS))
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
-	$(call install,'.[$(EXTRAS)]')
+	$(call install,$(EXTRAS))
 	@touch $@ $(VENV)/.package $(VENV)/.built
 
 $(VENV)/.built: $(SOURCES)

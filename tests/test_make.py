@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -21,30 +23,48 @@ pytestmark = pytest.mark.skipif(
 
 PASSED_ON = ("MAKEFLAGS", "MAKEOVERRIDES", "PYTEST_ARGS", "PROCESSES", "PYTHON")
 
-# In place of the environment's Python: says what pip and setup.py say.
+# In place of the environment's Python: says what pip and setup.py say. One command fails.
 PIP = """\
 #!/bin/sh
-echo "$@" >>"$0.calls"
-case "$*" in *pip*) ;; *) echo "used"; exit 0;; esac
-echo "Using pip 25.0"
-echo "  Collecting Cython>=3.1"
-echo "[ 1/2] Cythonizing spacy_structreg/search/agenda.pyx"
-echo "  [1/2] compiling search/agenda"
-echo "Installing collected packages: Cython, and all the others"
+printf '%s\\n' "$*" >>"$0.calls"
+case "$*" in
+*--requirement*)
+    echo "Using pip 25.0"
+    echo "  Collecting Cython>=3.1"
+    echo "Installing collected packages: Cython, and all the others";;
+*build_ext*)
+    echo "[ 1/2] Cythonizing spacy_structreg/search/agenda.pyx"
+    echo "  [1/2] compiling search/agenda";;
+-c*) exec {python} "$@";;
+*pip*) ;;
+*) echo "used"; exit 0;;
+esac
 echo "gcc: noise" >&2
-exit {status}
+case "$*" in *"{failing}"*) exit 1;; esac
 """
+COMPILERS = "-m pip install --verbose setuptools>=77.0.3 Cython>=3.1.1"
+SET_UP = [
+    "-m pip install --verbose --no-deps --no-build-isolation --editable .",
+    "-m pip install --verbose --requirement {folder}/needed.txt",
+    COMPILERS,
+    "setup.py build_ext --inplace",
+]
+
+
+def fake_environment(folder: Path, failing: str = "none") -> Path:
+    """An environment of which a command with some words fails."""
+    (folder / "bin").mkdir(parents=True)
+    python = folder / "bin" / "python"
+    python.write_text(PIP.format(python=sys.executable, failing=failing), "utf-8")
+    python.chmod(0o755)
+    return folder
 
 
 def make(
-    target: str, folder: Path, status: int = 0, done: Sequence[str] = (".environment",)
+    target: str, folder: Path, failing: str = "none", done: Sequence[str] = (".environment",)
 ) -> subprocess.CompletedProcess[str]:
-    """Make a target with an environment whose pip ends with a status, and with stamps of `done`."""
-    environment = folder / "venv"
-    (environment / "bin").mkdir(parents=True)
-    python = environment / "bin" / "python"
-    python.write_text(PIP.format(status=status), "utf-8")
-    python.chmod(0o755)
+    """Make a target with an environment of which a command fails, and with stamps of `done`."""
+    environment = fake_environment(folder / "venv", failing)
     for stamp in done:
         (environment / stamp).touch()
     return subprocess.run(
@@ -58,9 +78,12 @@ def make(
     )
 
 
-def calls(folder: Path) -> list[str]:
-    """The arguments of each call of the environment's Python."""
-    return (folder / "venv" / "bin" / "python.calls").read_text("utf-8").splitlines()
+def calls(environment: Path) -> list[str]:
+    """The arguments of each call of the environment's Python but its set-up, which was whole."""
+    lines = (environment / "bin" / "python.calls").read_text("utf-8").splitlines()
+    set_up = [line.format(folder=environment) for line in SET_UP]
+    assert sorted(set(lines) & set(set_up)) == sorted(set_up)
+    return [line for line in lines if line not in set_up and not line.startswith("-c ")]
 
 
 def test_setting_up_shows_what_is_fetched_and_compiled(tmp_path: Path) -> None:
@@ -69,18 +92,28 @@ def test_setting_up_shows_what_is_fetched_and_compiled(tmp_path: Path) -> None:
     announced, *shown, running, _, used = done.stdout.splitlines()
     assert "some two minutes on two cores" in announced
     assert running == "Running all steps of projects/quickstart"
-    assert [line.strip() for line in shown] == [
+    # It is compiled while the rest is fetched.
+    assert sorted(line.strip() for line in shown) == [
         "Collecting Cython>=3.1",
+        "Installing collected packages",
         "[ 1/2] Cythonizing spacy_structreg/search/agenda.pyx",
         "[1/2] compiling search/agenda",
-        "Installing collected packages",
     ]
     assert used == "used"
     assert "noise" not in done.stderr
-    assert calls(tmp_path) == [
-        "-m pip install --verbose --editable .[pipeline,serve]",
-        "-m spacy project run all projects/quickstart",
-    ]
+    assert calls(tmp_path / "venv") == ["-m spacy project run all projects/quickstart"]
+    needed = (tmp_path / "venv/needed.txt").read_text("utf-8").split()
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg", "utf-8")
+    extras = config["options.extras_require"]
+    lists = [config["options"]["install_requires"], extras["pipeline"], extras["serve"]]
+    assert needed == [word for each in lists for word in each.split()]
+
+
+def test_what_compiles_is_what_the_build_requires() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert settings["build-system"]["requires"] == COMPILERS.split()[4:]
 
 
 @pytest.mark.parametrize(
@@ -94,22 +127,18 @@ def test_a_pipeline_is_built_and_shown(target: str, last: str, tmp_path: Path) -
     done = make(target, tmp_path)
     assert done.returncode == 0, done.stderr
     assert ("make page opens the page" in done.stdout) == (target == "run")
-    _, build, shown = calls(tmp_path)
+    build, shown = calls(tmp_path / "venv")
     assert build == "projects/quickstart/scripts/build.py projects/quickstart"
     assert re.fullmatch(last, shown)
 
 
 def test_the_lowest_versions_have_an_environment_of_their_own(tmp_path: Path) -> None:
-    lowest = tmp_path / "venv-lowest"
-    (lowest / "bin").mkdir(parents=True)
-    (lowest / "bin" / "python").write_text(PIP.format(status=0), "utf-8")
-    (lowest / "bin" / "python").chmod(0o755)
+    lowest = fake_environment(tmp_path / "venv-lowest")
     (lowest / ".environment").touch()
     done = make("test-lowest", tmp_path)
     assert done.returncode == 0, done.stderr
-    constraints, install, tests = (lowest / "bin" / "python.calls").read_text("utf-8").splitlines()
+    constraints, tests = calls(lowest)
     assert constraints == "tests/lowest_versions.py test serve"
-    assert install == "-m pip install --verbose --editable .[test,serve]"
     assert tests.endswith(" -m not slow --hypothesis-profile=fast")
 
 
@@ -126,8 +155,9 @@ def test_lowest_versions_are_those_of_the_metadata(tmp_path: Path) -> None:
             list(lowest_versions([], setup))
 
 
-def test_setting_up_that_fails_says_all_and_goes_no_further(tmp_path: Path) -> None:
-    done = make("quickstart", tmp_path, status=1)
+@pytest.mark.parametrize("failing", ["Cython", "--requirement", "build_ext", "--editable"])
+def test_setting_up_that_fails_says_all_and_goes_no_further(failing: str, tmp_path: Path) -> None:
+    done = make("quickstart", tmp_path, failing)
     assert done.returncode != 0
     assert "gcc: noise" in done.stderr
     assert "used" not in done.stdout
@@ -145,7 +175,7 @@ def test_setting_up_that_fails_says_all_and_goes_no_further(tmp_path: Path) -> N
 def test_suites_differ_in_what_they_select(target: str, options: str, tmp_path: Path) -> None:
     done = make(target, tmp_path, done=(".environment", ".develop", ".built"))
     assert done.returncode == 0, done.stderr
-    (call,) = calls(tmp_path)
+    (call,) = (tmp_path / "venv/bin/python.calls").read_text("utf-8").splitlines()
     assert call.startswith("-m pytest --numprocesses auto --dist loadfile")
     assert call.endswith(f" {options}")
 
