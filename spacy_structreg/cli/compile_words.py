@@ -102,8 +102,6 @@ def compile_words(
             format=None if format is None else format.value,
             tags=None if tags is None else TAG_MAPS[tags.value].keys(),
         )
-    if not words:
-        raise ValueError(f"{', '.join(map(str, files))}: no word; write one a line")
     words.snapshot().write(output)
     typer.echo(f"Wrote {number_of(len(words), 'word')} to {output}")
     return len(words)

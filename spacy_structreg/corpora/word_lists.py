@@ -56,7 +56,9 @@ _CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isa
 # Of one letter behind a word, none can tell whether it is a tag: 维生素 a.
 _WITH_EITHER: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]+(?: +[a-z]+)?|(?![a-z]$){_JIEBA_TAG}|{_CTB_TAG})|"
-    rf"\S+ +[0-9]+ +{_JIEBA_TAG}"
+    rf"\S+ +[0-9]+ +{_JIEBA_TAG}|"
+    # A row of a table.
+    rf"[^,]*{_HAN}[^,]*,(?:[0-9]+|{_JIEBA_TAG}|{_CTB_TAG}|)(?:,.*)?"
 )
 _WITH_ONE: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"
@@ -88,8 +90,8 @@ def read_word_list(
       comments, as ``#话题#`` is a word.
 
     Blank lines are skipped. Words may come again, with other tags too. Raises CorpusError for lines
-    that are not of the format, and for words and tags of more than `LONGEST_ENTRY` characters;
-    ValueError for a format that does not exist; and as `read_lines`.
+    that are not of the format, for words and tags of more than `LONGEST_ENTRY` characters, and for
+    a file without a word; ValueError for a format that does not exist; and as `read_lines`.
     """
     _, entries = numbered_word_list(path, format=format, encoding=encoding)
     for _, entry in entries:
@@ -114,15 +116,19 @@ def numbered_word_list(
     is_guessed = format is None and found == "words"
 
     def entries() -> Iterator[tuple[int, ListedWord]]:
+        empty = True
         for number, line in chain(first, lines):
             check_line_end(line, path, number)
             try:
                 if is_guessed and "\t" not in line:
                     check_word_alone(line.strip())
                 for entry in parsers[found](line):
+                    empty = False
                     yield number, entry
             except ValueError as error:
                 raise CorpusError(path, number, str(error)) from error
+        if empty:
+            raise CorpusError(path, 1, "no word in the list; write one a line")
 
     return found, entries()
 
@@ -157,12 +163,13 @@ def has_frequency_and_tag(line: str) -> bool:
 
 
 def check_word_alone(word: str) -> None:
-    """Raise ValueError for a word with a frequency or a tag behind a space, as ``台中 ns``."""
-    if " " in word and len(word) <= LONGEST_ENTRY_LINE and _WITH_EITHER.fullmatch(word):
+    """Raise ValueError for a word with a frequency or a tag behind it: ``台中 ns``, ``台中,3``."""
+    may_be = (" " in word or "," in word) and len(word) <= LONGEST_ENTRY_LINE
+    if may_be and _WITH_EITHER.fullmatch(word):
         raise ValueError(
             f"the word {word!r} looks like an entry of a dictionary, with a frequency or a tag "
-            "behind a space; put a tab before the tag, and leave a frequency out. If it is a word "
-            "with a space, give it with its tag, or say format='words' of a file"
+            "behind a space or comma; put a tab before the tag, and leave a frequency out. If all "
+            "of it is a word, give it with its tag, or say format='words' of a file"
         )
 
 

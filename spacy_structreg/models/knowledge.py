@@ -216,17 +216,13 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
     """The words of the lists that settings name, one at least.
 
     seen: what the model sees of a text, of the same length.
-    Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
-    cannot be read.
+    Raises CorpusError for faults of the files, OSError if they cannot be read.
     """
 
     from spacy_structreg.corpora.word_lists import read_word_list
 
     paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
-    words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
-    if not len(words):
-        raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
-    return words
+    return KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
 
 
 def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:

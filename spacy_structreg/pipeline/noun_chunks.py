@@ -161,7 +161,8 @@ def _closed_phrases(doc: Doc, spans_key: str) -> Iterator[_Phrase]:
 
     def read_words(end: int) -> None:
         nonlocal at
-        for token in doc[at:end] if open_phrases else ():
+        # An empty slice at the end of a Doc would put its whole text together.
+        for token in map(doc.__getitem__, range(at, end)) if open_phrases else ():
             top = open_phrases[-1]
             breaks = top.label in NOUN_PHRASES and (token.tag_ == "CC" or token.text in BREAKS)
             top.parts.append(_Part(token.i, token.i + 1, breaks, _is_noun(token)))

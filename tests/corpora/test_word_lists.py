@@ -80,11 +80,10 @@ def test_formats_are_told_apart(
     assert list(read_word_list(path, format=format)) == list(read_word_list(path))
 
 
-def test_cedict_without_comments_compressed_files_and_empty_ones(tmp_path: Path) -> None:
+def test_cedict_without_comments_and_compressed_files(tmp_path: Path) -> None:
     path = tmp_path / "words.txt.gz"
     path.write_bytes(gzip.compress("中國 中国 [Zhong1 guo2] /China/\n".encode()))
     assert [word for word, _, _ in read_word_list(path)] == ["中國", "中国"]
-    assert list(read_word_list(written(tmp_path, "\n \n"))) == []
 
 
 def test_files_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
@@ -107,6 +106,9 @@ def test_files_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
         ("词" * (LONGEST_ENTRY + 1), 1, "255 are the most"),
         ("词\t" + "N" * (LONGEST_ENTRY + 1), 1, "255 are the most"),
         ("词\r词\n", 1, "carriage return"),
+        ("", 1, "no word in the list"),
+        ("\n \n", 1, "no word in the list"),
+        ("# CC-CEDICT\n#! version=1\n", 1, "no word in the list"),
     ],
 )
 def test_faults_are_named_with_their_line(tmp_path: Path, text: str, line: int, fault: str) -> None:
@@ -136,6 +138,7 @@ WORDS_WITH_SPACES = [
     "卡拉 OK\n卡拉 ok\n",
     "Windows 10\niPhone 15\n",
     "麦当劳\tNR\n奔驰 600\tNR\n",
+    "3,000元\n赵,钱\nC++,Java\n",
 ]
 
 
@@ -239,6 +242,9 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
         "easy_install 3 eng",
         "奔驰 600",
         "王 5 star",
+        "创新办,3,i",
+        "创新办,,nr",
+        "北京,NR",
     ):
         with pytest.raises(ValueError, match="put a tab before the tag"):
             words.add(entry)

@@ -203,7 +203,7 @@ def test_faults_of_word_lists_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"list\.txt:1"):
         CharacterSegmenter(lexicon=str(path)).fit(WORDS)
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"list\.txt: no word in the list"):
+    with pytest.raises(ValueError, match=r"list\.txt:1: no word in the list"):
         WordSegmenter(lexicon=str(path)).fit(WORDS)
     with pytest.raises(OSError, match=r"none\.txt"):
         WordJointTagger(lexicon=str(tmp_path / "none.txt")).fit(TAGGED)
