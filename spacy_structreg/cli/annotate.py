@@ -29,6 +29,8 @@ class OutputFormat(str, Enum):
     csv = "csv"
     conllu = "conllu"
     spacy = "spacy"
+    label_studio = "label-studio"
+    doccano = "doccano"
 
 
 def annotate(
@@ -52,7 +54,7 @@ def annotate(
             "--format",
             "-f",
             help="parquet: typed columns, a row a record; jsonl: an object a record; csv: a row a "
-            "word; conllu; spacy: Docs",
+            "word; conllu; spacy: Docs; label-studio and doccano: entities to be corrected there",
         ),
     ] = OutputFormat.parquet,
     engine: EngineOption = Engine.local,

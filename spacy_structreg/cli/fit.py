@@ -58,7 +58,7 @@ def fit(
         ),
     ],
     *,
-    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
+    train: Annotated[Path, Opt("--train", help="Training corpus: .spacy, .jsonl, … or words")],
     dev: Annotated[
         Path | None,
         Opt(

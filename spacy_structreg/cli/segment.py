@@ -44,6 +44,8 @@ class OutputFormat(str, Enum):
     jsonl = "jsonl"
     csv = "csv"
     spacy = "spacy"
+    label_studio = "label-studio"
+    doccano = "doccano"
 
 
 def segment(
@@ -62,8 +64,9 @@ def segment(
             "--format",
             "-f",
             help="words: one line of words for each line; with all that the pipeline finds conllu, "
-            "jsonl (a line for each line), csv (a row a word) and spacy (Docs). By the ending of "
-            "--output, if not said; else words",
+            "jsonl (a line for each line), csv (a row a word) and spacy (Docs); label-studio and "
+            "doccano have entities to be corrected there. By the ending of --output (.json is "
+            "Label Studio's), if not said; else words",
         ),
     ] = None,
     separator: Annotated[str, Opt("--separator", "-s", help="What stands between two words")] = " ",
@@ -114,7 +117,7 @@ def segment(
     portions = read_portions(files, encoding)
     on_terminal = output is None and sys.stdout.isatty()
     with progress_bar(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
-        header = ""
+        header = footer = ""
         if chosen is OutputFormat.words:
             find = partial(word_lines, separator=separator, tags=tags)
             blocks = in_blocks(find, nlp, portions, n_threads)
@@ -124,7 +127,7 @@ def segment(
                 save_docs(cast("Path", output), shown(docs, bar), ["LEMMA", "MORPH"])
                 return
             lines = DocLines.of(nlp, chosen.value, [LINE])
-            header = lines.header
+            header, footer = lines.header, lines.footer
             blocks = (
                 [lines.of_doc(doc, {LINE: doc.user_data[LINE]}) for doc in block] for block in docs
             )
@@ -135,6 +138,7 @@ def segment(
                 write("".join(block))
                 flush()
                 bar.update(len(block))
+            write(footer)
 
         if output is None:
             stdout = sys.stdout.buffer
@@ -144,11 +148,18 @@ def segment(
                 write_to(stream.write, lambda: None)
 
 
+ENDINGS = {
+    **{each.value: each for each in OutputFormat},
+    # A list of JSON is no other format.
+    "json": OutputFormat.label_studio,
+}
+
+
 def format_of(output: Path | None) -> OutputFormat:
     """The format that the name of a file says; words if it says none."""
     suffixes = [] if output is None else [each[1:].lower() for each in output.suffixes[-2:]]
-    named = [each for each in suffixes if each in OutputFormat.__members__]
-    return OutputFormat(named[-1]) if named else OutputFormat.words
+    named = [each for each in suffixes if each in ENDINGS]
+    return ENDINGS[named[-1]] if named else OutputFormat.words
 
 
 def in_blocks(

@@ -23,7 +23,7 @@ from spacy_structreg.cluster.output_folder import HashedStream, OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
 from spacy_structreg.cluster.records import BadRecord, Record, Unit, each_record, kept_column
 from spacy_structreg.corpora.files import NO_ROOM
-from spacy_structreg.pipeline.doc_lines import DocLines, TextFormat
+from spacy_structreg.pipeline.doc_lines import SUFFIXES, DocLines, TextFormat
 from spacy_structreg.pipeline.gold_docs import bytes_of_docs
 
 __all__ = [
@@ -82,7 +82,8 @@ class Job:
 
     def shard(self, number: int) -> str:
         """The name of the file with what a unit gives."""
-        return f"part-{number:0{self.n_digits}}.{self.format}"
+        suffix = SUFFIXES.get(self.format, self.format)
+        return f"part-{number:0{self.n_digits}}.{suffix}"
 
     def quarantine(self, number: int) -> str:
         """The name of the file with the bad records of a unit."""
@@ -262,6 +263,7 @@ def write_docs(
             except ValueError as error:
                 bad.add(BadRecord(record["file"], record["record"], str(error), doc.text[:1000]))
                 counted.add(-1, -len(doc.text))
+        stream.write(lines.footer.encode())
 
 
 def with_records(docs: Iterable[tuple[Doc, dict[str, Any]]]) -> Iterator[Doc]:

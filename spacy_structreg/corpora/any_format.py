@@ -22,7 +22,14 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.spacing import WORD
 
-__all__ = ["all_formats", "find_format", "read_sentences", "write_sentences", "written_format"]
+__all__ = [
+    "all_formats",
+    "find_format",
+    "named_format",
+    "read_sentences",
+    "write_sentences",
+    "written_format",
+]
 
 # How much of a file tells its format.
 MOST_LINES: Final = 200
@@ -53,7 +60,7 @@ def find_format(path: Path, options: CorpusOptions | None = None) -> Format:
     """
     options = options or CorpusOptions()
     if options.format == AUTO:
-        format = _named_format(path, options) or _sniffed_format(path, options.encoding)
+        format = named_format(path, options) or _sniffed_format(path, options.encoding)
     elif options.format in all_formats():
         format = all_formats()[options.format]
     else:
@@ -64,8 +71,11 @@ def find_format(path: Path, options: CorpusOptions | None = None) -> Format:
     return format
 
 
-def _named_format(path: Path, options: CorpusOptions) -> Format | None:
-    """Return the format by the options or the name of a file."""
+def named_format(path: Path, options: CorpusOptions) -> Format | None:
+    """The format that options and the name of a file say; None if its content is to tell.
+
+    Raises ValueError and OSError for JSON lines that cannot be read.
+    """
     for format in all_formats().values():
         if format.has_suffix(path) or (format.is_named and format.is_named(path, options)):
             return format

@@ -1,4 +1,4 @@
-"""Docs as text: JSON, CoNLL-U and CSV, for files and for the API."""
+"""Docs as text: JSON, CoNLL-U, CSV and tasks of annotation tools, for files and for the API."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from spacy_structreg.corpora.formats.conllu import (
     sentence_text,
     treebank_sentences,
 )
+from spacy_structreg.corpora.formats.doccano import labeled_object
+from spacy_structreg.corpora.formats.label_studio import task_of
+from spacy_structreg.corpora.text_spans import TextSpan
 from spacy_structreg.pipeline.analyses import analyses_of
 from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.constituency_attributes import trees_in_brackets
@@ -28,10 +31,13 @@ from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.gold_docs import sentence_of_doc
 from spacy_structreg.pipeline.written import constituents_key, written_annotation
 
-__all__ = ["DocLines", "TextFormat", "conllu_of", "json_of"]
+__all__ = ["SUFFIXES", "DocLines", "TextFormat", "conllu_of", "json_of"]
 
-TextFormat = Literal["conllu", "jsonl", "csv"]
-"""Formats of files of text that hold Docs, by the endings of their names."""
+TextFormat = Literal["conllu", "jsonl", "csv", "label-studio", "doccano"]
+"""Formats of files of text that hold Docs."""
+
+SUFFIXES: Final = {"label-studio": "json", "doccano": "jsonl"}
+"""Endings of the names of files, where these are not the format."""
 
 
 class DocLines:
@@ -40,11 +46,14 @@ class DocLines:
     format: csv has a row for each word but white space: what comes with the Doc, the number of the
         sentence and that of the token, from 0 in the Doc, the word, its offsets, and what the
         pipeline writes; jsonl has an object for each Doc, as of `json_of`, with what comes with it
-        and its words; conllu is as of `conllu_of`, with what comes with the Doc as comments.
+        and its words; conllu is as of `conllu_of`, with what comes with the Doc as comments;
+        label-studio and doccano have each text that is not blank with its entities, to be imported
+        as annotated already, and with what comes with the Doc.
     names: of what comes with each Doc. written: by the pipeline, as of `written_annotation`.
     constituents: the span group of them.
 
-    header: the text before that of the first Doc. Raises ValueError for names that are taken.
+    header, footer: the text before that of the first Doc, and behind that of the last one. Raises
+    ValueError for names that are taken, and for a pipeline that finds no entities for a tool.
     """
 
     def __init__(
@@ -61,12 +70,24 @@ class DocLines:
         self._n_sentences = 0
         self._lines: Callable[[Doc, Mapping[str, Any]], str]
         taken: Sequence[str] = ()
-        self.header = ""
+        self.header = self.footer = ""
+        if format in SUFFIXES and "entities" not in written:
+            raise ValueError(
+                f"the pipeline finds no entities, which {format} is to show; choose another format"
+            )
         if format == "conllu":
             self._lines = self._conllu
         elif format == "jsonl":
             self._lines = self._json
             taken = _OF_JSON
+        elif format == "label-studio":
+            self._lines = self._label_studio
+            taken = ("text",)
+            self.header, self.footer = "[", "\n]\n"
+            self._between = "\n"
+        elif format == "doccano":
+            self._lines = self._doccano
+            taken = ("text", "label")
         else:
             self._lines = self._csv
             taken = [*_OF_WORDS, *(name for name, _ in self._columns)]
@@ -93,7 +114,20 @@ class DocLines:
         found = json_of(doc, self._constituents)
         words = [token.text for token in doc]
         whole = {**record, "text": found.pop("text"), "words": words, **found}
-        return to_json(whole, inf_nan_mode="null").decode() + "\n"
+        return _dumped(whole) + "\n"
+
+    def _label_studio(self, doc: Doc, record: Mapping[str, Any]) -> str:
+        if not doc.text.strip():
+            return ""
+        task = task_of(doc.text, _text_spans(doc))
+        task["data"] |= record
+        before, self._between = self._between, ",\n"
+        return before + _dumped(task)
+
+    def _doccano(self, doc: Doc, record: Mapping[str, Any]) -> str:
+        if not doc.text.strip():
+            return ""
+        return _dumped({**labeled_object(doc.text, _text_spans(doc)), **record}) + "\n"
 
     def _conllu(self, doc: Doc, record: Mapping[str, Any]) -> str:
         values = {name: value for name, value in record.items() if value is not None}
@@ -131,6 +165,14 @@ _OF_JSON: Final = (
 _OF_WORDS: Final = ("sentence", "i", "word", "start", "end")
 
 
+def _dumped(value: Any) -> str:
+    return to_json(value, inf_nan_mode="null").decode()
+
+
+def _text_spans(doc: Doc) -> list[TextSpan]:
+    return [TextSpan(span.start_char, span.end_char, span.label_) for span in doc.ents]
+
+
 def _entity(token: Token) -> str:
     return f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else ""
 
@@ -155,7 +197,7 @@ def _rows(rows: Iterable[Sequence[Any]]) -> str:
 
 def _line(value: Any) -> str:
     """A value in a line; strings as they are, unless they have line breaks or the like."""
-    return value if isinstance(value, str) and value.isprintable() else to_json(value).decode()
+    return value if isinstance(value, str) and value.isprintable() else _dumped(value)
 
 
 # CoNLL-U -----------------------------------------------------------------------------------------

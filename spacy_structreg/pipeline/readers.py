@@ -11,9 +11,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_structreg.corpora.any_format import named_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.formats.segmented import read_segmented
 from spacy_structreg.pipeline.checkpoint_callbacks import in_order
-from spacy_structreg.pipeline.gold_docs import read_docbin
+from spacy_structreg.pipeline.gold_docs import read_docbin, read_docs
 from spacy_structreg.pipeline.partial_words import InWords, loosened, words_are_characters
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
@@ -33,8 +35,9 @@ def create_corpus(
 ) -> Callable[[Language], Iterable[Example]]:
     """Make the reader of a corpus.
 
-    path: a ``.spacy`` file, a folder of such, or a text file of one sentence a line with its words
-        parted by spaces (``.txt``, also ``.txt.gz`` and ``.txt.xz``).
+    path: a ``.spacy`` file, a folder of such, a file whose name says that it is of another format
+        (``.conllu``, ``.jsonl``, …), or any other text of one sentence a line with its words parted
+        by spaces (``.txt``, also ``.txt.gz`` and ``.txt.xz``).
     gold: which annotation of the reference goes to the predicted side: ``words``, and with them
         ``tags``, universal ones included, and ``sents``. Without it the pipeline's tokenizer makes
         the words.
@@ -89,6 +92,8 @@ def read_references(nlp: Language, path: Path) -> Iterator[Doc]:
     for file in files:
         if file.suffix == _SUFFIX:
             docs = _read_docbin(nlp, file)
+        elif named_format(file, CorpusOptions()) is not None:
+            docs = read_docs(file, nlp.vocab)
         else:
             docs = (
                 Doc(nlp.vocab, words=words, spaces=[False] * len(words))

@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import pyarrow.parquet as pq
 import pytest
+import small_pipeline
 import spacy
 from click.testing import Result
 
@@ -125,6 +126,46 @@ def test_one_machine_needs_no_extra(
     shards = sorted(tmp_path.glob("out-csv/part-*.csv"))
     parts = [shard.read_text("utf-8").splitlines() for shard in shards]
     assert [(part[0], row) for part in parts for row in part[1:]] == [(header, row) for row in rows]
+
+
+@pytest.mark.slow
+def test_annotation_tools_are_given_entities(
+    made_once: Callable[..., Path],
+    pipeline: str,
+    tmp_path: Path,
+    invoke: Callable[..., Result],
+    fails: Callable[..., str],
+) -> None:
+    folder = made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder))
+    lines = ["小王写大字！", "他看北京。"]
+    records = ({"id": i, "text": text} for i, text in enumerate([lines[0], " ", lines[1]]))
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+    settings = ("--keep", "id", "-n", 1)
+    for tool, ending in (("doccano", "jsonl"), ("label-studio", "json")):
+        output = tmp_path / tool
+        invoke("annotate", folder, tmp_path / "a.jsonl", output, "--format", tool, *settings)
+        assert [path.name for path in output.glob("part-*")] == [f"part-00000.{ending}"]
+    expected = [
+        [[span.start_char, span.end_char, span.label_] for span in doc.ents]
+        for doc in spacy.load(folder).pipe(lines)
+    ]
+    assert any(expected)
+    labeled = list(
+        map(json.loads, (tmp_path / "doccano/part-00000.jsonl").read_text("utf-8").splitlines())
+    )
+    assert [(each["id"], each["text"]) for each in labeled] == [("0", lines[0]), ("2", lines[1])]
+    assert [each["label"] for each in labeled] == expected
+    tasks = json.loads((tmp_path / "label-studio/part-00000.json").read_text("utf-8"))
+    assert [(each["data"]["id"], each["data"]["text"]) for each in tasks] == [
+        (each["id"], each["text"]) for each in labeled
+    ]
+    values = [[one["value"] for one in each["predictions"][0]["result"]] for each in tasks]
+    assert [[[one["start"], one["end"], *one["labels"]] for one in each] for each in values] == (
+        expected
+    )
+    output = tmp_path / "none"
+    message = fails("annotate", pipeline, tmp_path / "a.jsonl", output, "-f", "doccano", *settings)
+    assert "the pipeline finds no entities, which doccano is to show" in message
 
 
 @pytest.mark.parametrize(

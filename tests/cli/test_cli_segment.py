@@ -29,8 +29,10 @@ from warm_python import executable
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, in_blocks, word_lines
 from spacy_structreg.corpora import files
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.conllu import read_conllu
+from spacy_structreg.corpora.text_spans import marked_text
 from spacy_structreg.pipeline.evaluation import found_words
 
 Invoke = Callable[..., Result]
@@ -167,6 +169,25 @@ def test_formats_hold_what_the_pipeline_finds(
     assert [doc.to_json() for doc in stored] == [doc.to_json() for doc in docs]
     assert [doc.user_data["line"] for doc in stored] == [1, 2, 3]
     assert run("a.txt").read_text("utf-8").count("\n") == len(docs)
+    # Of annotation tools: what is imported there is exported again, and read.
+    spans = [
+        [(span.start_char, span.end_char, span.label_) for span in doc.ents]
+        for doc in docs
+        if doc.text
+    ]
+    assert any(spans)
+    labeled = map(json.loads, run("b.jsonl", "-f", "doccano").read_text("utf-8").splitlines())
+    assert [(each["line"], each["text"], each["label"]) for each in labeled] == [
+        (line, doc.text, [list(span) for span in of_doc])
+        for (line, doc), of_doc in zip(((1, docs[0]), (3, docs[2])), spans, strict=True)
+    ]
+    tasks = json.loads(run("tasks.json").read_text("utf-8"))
+    assert [task["data"]["line"] for task in tasks] == [1, 3]
+    exported = [{"data": task["data"], "annotations": task.pop("predictions")} for task in tasks]
+    (tmp_path / "exported.json").write_text(json.dumps(exported), "utf-8")
+    for name in ("b.jsonl", "exported.json"):
+        found = [marked_text(each)[1] for each in read_sentences(tmp_path / name)]
+        assert found == spans
 
 
 def test_formats_on_standard_output(tagging: str, invoke: Invoke, fails: Fails) -> None:
@@ -178,6 +199,16 @@ def test_formats_on_standard_output(tagging: str, invoke: Invoke, fails: Fails) 
     ):
         assert fails("segment", tagging, *options, stdin=b"") == message
     assert "NUL" in fails("segment", tagging, "-f", "conllu", stdin="我\0看\n".encode())
+    result = invoke("segment", tagging, "-f", "label-studio", stdin=b"\n")
+    assert json.loads(result.stdout) == []
+
+
+def test_tools_are_given_entities(pipeline: str, fails: Fails) -> None:
+    for tool in ("doccano", "label-studio"):
+        message = fails("segment", pipeline, "-f", tool, stdin=b"")
+        assert message == (
+            f"the pipeline finds no entities, which {tool} is to show; choose another format"
+        )
 
 
 # ---- portions ----

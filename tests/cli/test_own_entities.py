@@ -50,9 +50,10 @@ def write(path: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["own.jsonl", "own.col"])
 def test_a_pipe_beside_those_of_a_base(base: Path, name: str, tmp_path: Path) -> None:
-    corpus, output = tmp_path / "own.spacy", tmp_path / "out"
-    columns = ("--columns", "word,label") if name == "own.col" else ()
-    run("convert", write(tmp_path / name), corpus, *columns)
+    corpus, output = write(tmp_path / name), tmp_path / "out"
+    if name == "own.col":
+        run("convert", corpus, tmp_path / "own.spacy", "--columns", "word,label")
+        corpus = tmp_path / "own.spacy"
     run("fit", "label", output, "--base", base, "--train", corpus)
     nlp, before = spacy.load(output), spacy.load(base)
     assert nlp.pipe_names == ["sequence_labeler", *before.pipe_names]
@@ -61,7 +62,7 @@ def test_a_pipe_beside_those_of_a_base(base: Path, name: str, tmp_path: Path) ->
     assert ("大字", "ART") in [(span.text, span.label_) for span in doc.ents]
     assert ("小王", "PER") in [(span.text, span.label_) for span in doc.ents]
     # What the base finds is not in the corpus, and does not count.
-    printed = run("evaluate", output, tmp_path / "own.spacy")
+    printed = run("evaluate", output, corpus)
     assert "PER" not in printed
     assert "Not counted, as the gold corpus has none of their labels: ner" in printed
     # Of two pipes for entities, that is corrected which knows the labels.

@@ -87,7 +87,7 @@ def test_the_image_is_made_by_what_the_start_page_says() -> None:
     assert of_the_image.partition(" && ")[0] == f"pip {install}"
     # test_start_page.py installs by that line, and runs these two.
     assert {"CMD", "HEALTHCHECK"} <= {name for name, _ in found}
-    assert [text.split()[0] for name, text in found if name == "USER"] == ["nobody"]
+    assert [text.split()[0] for name, text in found if name == "USER"] == ["65534"]
     # What git ignores stays out of the image.
     left_out = set((ROOT / ".dockerignore").read_text("utf-8").split())
     for line in (ROOT / ".gitignore").read_text("utf-8").split():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 import srsly
 from looped import looped
 from pipeline.made_up import DEV, gold_doc, tokens, trained, untrained
@@ -76,6 +77,24 @@ def test_a_text_file(suffix: str, tmp_path: Path) -> None:
     assert [e.reference.text for e in examples] == ["".join(words) for words in WORDS]
     assert [e.predicted.text for e in examples] == ["".join(words) for words in WORDS]
     assert reference_words(read(path, gold=["words"], limit=2)) == WORDS[:2]
+
+
+def test_files_of_other_formats_are_known_by_their_names(tmp_path: Path) -> None:
+    nlp = spacy.blank("zh")
+    (tmp_path / "own.jsonl").write_text(
+        '{"text": "我在临江市", "label": [[2, 5, "CITY"]]}\n', "utf-8"
+    )
+    (example,) = create_corpus(tmp_path / "own.jsonl")(nlp)
+    assert [(span.text, span.label_) for span in example.reference.ents] == [("临江市", "CITY")]
+    rows = "1\t他们\t_\tPRON\tPN\t_\t2\tnsubj\t_\t_\n2\t来\t_\tVERB\tVV\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "trees.conllu").write_text(rows, "utf-8")
+    (example,) = create_corpus(tmp_path / "trees.conllu", ["words", "tags"])(nlp)
+    assert [token.tag_ for token in example.predicted] == ["PN", "VV"]
+    assert [token.head.text for token in example.reference] == ["来", "来"]
+    # Not as words of segmented text.
+    (tmp_path / "own.jsonl").write_text("[1]\n", "utf-8")
+    with pytest.raises(ValueError, match=r"own\.jsonl:1"):
+        list(create_corpus(tmp_path / "own.jsonl")(nlp))
 
 
 def test_a_folder_in_the_order_of_its_paths(tmp_path: Path) -> None:

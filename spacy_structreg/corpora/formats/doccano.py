@@ -31,7 +31,7 @@ from spacy_structreg.corpora.text_spans import (
     string_of,
 )
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "labeled_object"]
 
 KEYS: Final = ("label", "labels", "entities")
 
@@ -72,13 +72,16 @@ def read(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
         raise CorpusError(path, 1, "no text in the file; export some")
 
 
+def labeled_object(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
+    """A text and its spans, to be imported as a sequence that is labeled already."""
+    return {"text": text, "label": [list(span) for span in spans]}
+
+
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write a line for each sentence, to be imported as sequences that are labeled already."""
+    """Write a line for each sentence, as of `labeled_object`."""
     with replace_text(path) as stream:
         for sentence in sentences:
-            text, spans = marked_text(sentence)
-            line = srsly.json_dumps({"text": text, "label": [list(span) for span in spans]})
-            stream.write(line + "\n")
+            stream.write(srsly.json_dumps(labeled_object(*marked_text(sentence))) + "\n")
 
 
 def is_named(path: Path, options: CorpusOptions) -> bool:

@@ -33,7 +33,7 @@ from spacy_structreg.corpora.text_spans import (
     span_of,
 )
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "task_of"]
 
 SUFFIX: Final = ".json"
 ANNOTATIONS: Final = ("annotations", "completions")
@@ -147,30 +147,28 @@ def spans_of(text: str, region: Mapping[str, Any]) -> list[TextSpan]:
     return [span_of(begin, end, label) for label in labels]
 
 
+def task_of(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
+    """A task of a text, with its spans as a prediction."""
+    result = [
+        {
+            "id": str(number),
+            "from_name": "label",
+            "to_name": "text",
+            "type": "labels",
+            "value": {"start": begin, "end": end, "text": text[begin:end], "labels": [label]},
+        }
+        for number, (begin, end, label) in enumerate(spans)
+    ]
+    predictions = [{"model_version": "spacy_structreg", "result": result}]
+    return {"data": {"text": text}, "predictions": predictions}
+
+
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write a task for each sentence, its spans as a prediction."""
+    """Write a task for each sentence, as of `task_of`."""
     with replace_text(path) as stream:
         opened = "["
         for sentence in sentences:
-            text, spans = marked_text(sentence)
-            result = [
-                {
-                    "id": str(number),
-                    "from_name": "label",
-                    "to_name": "text",
-                    "type": "labels",
-                    "value": {
-                        "start": begin,
-                        "end": end,
-                        "text": text[begin:end],
-                        "labels": [label],
-                    },
-                }
-                for number, (begin, end, label) in enumerate(spans)
-            ]
-            predictions = [{"model_version": "spacy_structreg", "result": result}]
-            task = {"data": {"text": text}, "predictions": predictions}
-            stream.write(f"{opened}\n{srsly.json_dumps(task)}")
+            stream.write(f"{opened}\n{srsly.json_dumps(task_of(*marked_text(sentence)))}")
             opened = ","
         if opened == "[":
             raise ValueError("there is no sentence to write")
