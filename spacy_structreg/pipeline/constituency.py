@@ -6,19 +6,19 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.attrs import SENT_START  # type: ignore[import-not-found]  # has no stub
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings
@@ -49,9 +49,13 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 from spacy_structreg.pipeline.tree_pipe import (
+    HEADS_AND_LABELS,
+    ROOT_LABEL,
     TreePipe,
     TreePipeSettings,
-    write_heads,
+    TreeTokens,
+    hashes,
+    head_columns,
 )
 
 if TYPE_CHECKING:
@@ -63,31 +67,47 @@ if TYPE_CHECKING:
 Dependencies: TypeAlias = Literal["model", "ctb", "ptb"]
 
 
-class TreePart(NamedTuple):
-    """A part of a Doc that gets one tree.
+_NO_ROWS: Final = np.empty((0, 4), dtype=np.int32)
 
-    start, end: its first token, and the first after it. places: the tokens that are words.
-    rows: the constituents over the words, as of `ConstituencyParser.predict_arrays`; None if there
-    are no words. labels: their names.
+
+class VisibleParts(NamedTuple):
+    """The words of several Docs that the model sees.
+
+    places: the tokens that are no white space. parts: the first of these of each part that gets a
+    tree, and the first after it, shape (n_parts, 2). sentences: words and tags of each part.
     """
 
-    start: int
-    end: int
-    places: list[int]
-    rows: NDArray[np.int32] | None
-    labels: tuple[str, ...]
+    places: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    sentences: list[tuple[list[str], list[str]]]
 
-    def of_tokens(self) -> NDArray[np.int64]:
-        """First token, the first after it, and head of each constituent, shape (n, 3)."""
-        assert self.rows is not None
-        found = self.rows[:, 1:].astype(np.int64)
-        if len(self.places) == self.end - self.start:
-            return found + self.start
-        places = np.array(self.places)
-        found[:, 1] = places[found[:, 1] - 1] + 1
-        found[:, 0] = places[found[:, 0]]
-        found[:, 2] = places[found[:, 2]]
-        return found
+    @classmethod
+    def of(cls, tokens: TreeTokens) -> VisibleParts:
+        """All parts, also those without words."""
+        words, tags, parts = tokens.words, tokens.tags, tokens.parts
+        places = np.arange(len(words))
+        if tokens.blanks is not None:
+            places = np.flatnonzero(~tokens.blanks)
+            words, tags = [words[i] for i in places], [tags[i] for i in places]
+            parts = np.searchsorted(places, parts)
+        bounds = parts.tolist()
+        return cls(places, parts, [(words[start:end], tags[start:end]) for start, end in bounds])
+
+
+class DocConstituents(NamedTuple):
+    """The constituents of a Doc, and what is written to its tokens.
+
+    labels: all that there may be. values: heads, or starts of sentences, as `Doc.from_array` takes
+    them. keys: the hash of the label of each constituent. places: its first token, the first after
+    it, and its head, shape (n_constituents, 3). characters: begins and lengths of all tokens, shape
+    (2, n_tokens).
+    """
+
+    labels: tuple[str, ...]
+    values: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    characters: NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,47 +157,82 @@ conventions = "collins"
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self._keys: tuple[Any, tuple[str, ...], list[int]] | None = None
         register_attributes(self.settings.extension_prefix, self.settings.spans_key)
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def _predict(self, docs: list[Doc]) -> list[list[TreePart]]:
+    def _predict(self, docs: list[Doc]) -> list[DocConstituents]:
         """The trees of each Doc."""
-        found: list[list[TreePart]] = []
-        # The parts that the model is asked for, and what it is asked.
-        asked: list[tuple[list[TreePart], int]] = []
-        sentences: list[tuple[list[str], list[str]]] = []
+        tokens = self._read(docs, "IDX", "LENGTH")
+        visible = VisibleParts.of(tokens)
+        found = [_NO_ROWS] * len(visible.sentences)
+        known = {} if self.settings.overwrite else self._known(docs, tokens, visible)
+        numbers = {label: number for number, label in enumerate(self.estimator.labels)}
+        asked: list[int] = []
         given: list[list[tuple[int, int, str | None]] | None] = []
-        for doc in docs:
-            words, tags = self._words_and_tags(doc)
-            bounds = list(self._spans(doc))
-            places = visible_parts(words, bounds)
-            known = None if self.settings.overwrite else self._given(doc, places)
-            parts: list[TreePart] = []
-            for number, ((start, end), visible) in enumerate(zip(bounds, places, strict=True)):
-                rows: NDArray[np.int32] | None = None
-                labels = self.estimator.labels
-                if visible:
-                    sentence = _sentence(words, tags, visible)
-                    phrases = known[number] if known else []
-                    tree = _whole_tree(sentence, phrases) if phrases else None
-                    if tree is not None:
-                        rows, labels = _rows_of(tree)
-                    else:
-                        asked.append((parts, number))
-                        sentences.append(sentence)
-                        given.append(
-                            [(each.begin, each.end, each.label or None) for each in phrases]
-                            if phrases
-                            else None
-                        )
-                parts.append(TreePart(start, end, visible, rows, labels))
-            found.append(parts)
-        trees = self.estimator.predict_arrays(sentences, given=given if any(given) else None)
-        for (parts, number), of_part in zip(asked, trees, strict=True):
-            parts[number] = parts[number]._replace(rows=of_part)
-        return found
+        for number, sentence in enumerate(visible.sentences):
+            phrases = known.get(number)
+            tree = _whole_tree(sentence, phrases) if phrases else None
+            if tree is not None:
+                found[number] = _rows_of(tree, numbers)
+            elif sentence[0]:
+                asked.append(number)
+                bound = [(each.begin, each.end, each.label or None) for each in phrases or ()]
+                given.append(bound or None)
+        trees = self.estimator.predict_arrays(
+            [visible.sentences[number] for number in asked], given=given if any(given) else None
+        )
+        for number, rows in zip(asked, trees, strict=True):
+            found[number] = rows
+        return self._placed(tokens, visible, found, tuple(numbers))
+
+    def _placed(
+        self,
+        tokens: TreeTokens,
+        visible: VisibleParts,
+        found: Sequence[NDArray[np.int32]],
+        labels: tuple[str, ...],
+    ) -> list[DocConstituents]:
+        """The trees of each Doc, from those of the parts of all Docs.
+
+        found: of each part its constituents, as of `ConstituencyParser.predict_arrays`. labels: the
+        names of the labels.
+        """
+        places, parts, sentences = visible
+        counts = np.array(list(map(len, found)), np.int64)
+        first_words = np.repeat(parts[:, 0], counts)[:, np.newaxis]
+        rows = np.concatenate([_NO_ROWS, *found]).astype(np.int64)
+        if self.settings.dependencies is None:
+            # Starts of sentences; others are none.
+            values = np.full((1, len(tokens.words)), -1).view(np.uint64)
+            values[0, tokens.parts[:, 0]] = 1
+        else:
+            headed = rows
+            if self.settings.dependencies != "model":
+                by_rules = [
+                    self._by_rules(sentence, of_part, labels)
+                    for sentence, of_part in zip(sentences, found, strict=True)
+                    if len(of_part)
+                ]
+                headed = np.concatenate([_NO_ROWS, *by_rules])
+            values = _columns_of_heads(headed + [0, 1, 1, 1] * first_words, tokens, visible)
+            labels = (*labels, ROOT_LABEL, DEPENDENCY)
+        rows[:, 1:] += first_words
+        rows[:, 1] = places[rows[:, 1]]
+        rows[:, 2] = places[rows[:, 2] - 1] + 1
+        rows[:, 3] = places[rows[:, 3]]
+        ends = np.append([0], np.cumsum(counts))[tokens.of_docs]
+        rows[:, 1:] -= np.repeat(tokens.docs[:-1], np.diff(ends))[:, np.newaxis]
+        keys = hashes(labels)[rows[:, 0]]
+        return [
+            DocConstituents(labels, of_tokens, keys[start:end], rows[start:end, 1:], characters)
+            for (start, end), of_tokens, characters in zip(
+                pairwise(ends.tolist()),
+                tokens.per_doc(values),
+                tokens.per_doc(tokens.columns.view(np.int64)),
+                strict=True,
+            )
+        ]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         words, tags = self._words_and_tags(doc)
@@ -185,56 +240,65 @@ conventions = "collins"
             if places:
                 yield _sentence(words, tags, places)
 
-    def _keep_analyses(self, doc: Doc, predicted: list[TreePart]) -> None:
+    def _keep_analyses(self, doc: Doc, predicted: DocConstituents) -> None:
         if not self.settings.alternatives:
             return
         words, tags = self._words_and_tags(doc)
+        bounds = list(self._spans(doc))
         parts = []
-        for part in predicted:
+        for (start, end), places in zip(bounds, visible_parts(words, bounds), strict=True):
             found: list[tuple[float, ConstituencySentence]] = []
-            if part.places:
-                sentence = _sentence(words, tags, part.places)
+            if places:
+                sentence = _sentence(words, tags, places)
                 found = self.estimator.nbest(*sentence, self.settings.alternatives)
             trees = (
                 (
                     score,
                     [
-                        (label, part.places[begin], part.places[end - 1] + 1)
+                        (label, places[begin], places[end - 1] + 1)
                         for label, begin, end, _ in tree.constituents
                     ],
                 )
                 for score, tree in found
             )
-            parts.append((part.start, part.end, list(trees), None))
+            parts.append((start, end, list(trees), None))
         self._keep_parts(doc, "constituents", parts)
 
-    def _annotate(self, doc: Doc, predicted: list[TreePart]) -> None:
+    def _annotate(self, doc: Doc, predicted: DocConstituents) -> None:
         """Write the trees of a Doc."""
-        labels: list[int] = []
-        blocks = [np.empty((0, 3), np.int64)]
-        for part in predicted:
-            if part.rows is not None:
-                keys = self._label_keys(doc, part.labels)
-                labels += [keys[number] for number in part.rows[:, 0].tolist()]
-                blocks.append(part.of_tokens())
-        write_constituents(doc, labels, np.concatenate(blocks), self.settings.spans_key)
+        labels, values, keys, places, characters = predicted
+        self._add(doc, labels)
+        # Copies, as the Doc is not to keep the arrays of a whole batch.
+        key = self.settings.spans_key
+        write_constituents(doc, keys.copy(), places.copy(), key, characters.copy())
+        if not len(doc):
+            return
         if self.settings.dependencies is not None:
-            self._write_heads(doc, predicted)
+            doc.from_array(HEADS_AND_LABELS, values.T)
         elif not doc.has_annotation("DEP"):
-            _write_starts(doc, {part.start for part in predicted})
-
-    def _label_keys(self, doc: Doc, labels: tuple[str, ...]) -> list[int]:
-        """The hashes of labels, which are added to the vocabulary of a Doc."""
-        strings: Any = doc.vocab.strings
-        if self._keys is None or self._keys[0] is not strings or self._keys[1] is not labels:
-            # Labels stay in the vocabulary when a memory zone ends.
-            keys = [strings.add(label, allow_transient=False) for label in labels]
-            self._keys = strings, labels, keys
-        return self._keys[2]
+            doc.from_array([SENT_START], values.T)
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.settings.spans_key, ()):
             yield span.start, span.end - 1
+
+    def _known(
+        self,
+        docs: Iterable[Doc],
+        tokens: TreeTokens,
+        visible: VisibleParts,
+    ) -> dict[int, list[Phrase]]:
+        """The constituents that Docs have in parts."""
+        found: dict[int, list[Phrase]] = {}
+        for number, doc in enumerate(docs):
+            if self.settings.spans_key in doc.spans:
+                first, end = tokens.of_docs[number : number + 2]
+                of_parts = [
+                    (visible.places[start:stop] - tokens.docs[number]).tolist()
+                    for start, stop in visible.parts[first:end]
+                ]
+                found |= enumerate(self._given(doc, of_parts) or (), first)
+        return found
 
     def _given(self, doc: Doc, places: Iterable[Sequence[int]]) -> list[list[Phrase]] | None:
         """The constituents that a Doc has in each part, over its words; None if it has none.
@@ -264,41 +328,24 @@ conventions = "collins"
             start = end
         return found
 
-    def _write_heads(self, doc: Doc, parts: Sequence[TreePart]) -> None:
-        from spacy_structreg.models.tree_parser import heads_of_all
-        from spacy_structreg.tasks.constituents import heads_of_words
-
-        heads = np.empty(len(doc), np.int64)
-        for part in parts:
-            of_part: Any = np.empty(0, np.int64)
-            if part.rows is not None:
-                rows = part.rows
-                if self.settings.dependencies in ("ctb", "ptb"):
-                    rows = self._by_rules(doc, part)
-                of_part = heads_of_words(rows, len(part.places))
-            if len(part.places) < part.end - part.start:
-                within = [place - part.start for place in part.places]
-                of_part = np.array(heads_of_all(of_part, within, part.end - part.start))
-            heads[part.start : part.end] = np.where(of_part == ROOT, ROOT, of_part + part.start)
-        if len(heads):
-            write_heads(doc, heads)
-
-    def _by_rules(self, doc: Doc, part: TreePart) -> NDArray[np.int32]:
-        """The constituents of a part with the heads that rules find."""
+    def _by_rules(
+        self,
+        sentence: tuple[list[str], list[str]],
+        rows: NDArray[np.int32],
+        labels: tuple[str, ...],
+    ) -> NDArray[np.int32]:
+        """The constituents of a sentence with the heads that rules find."""
         from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
         from spacy_structreg.corpora.head_rules import head_rules
 
         assert self.settings.dependencies in ("ctb", "ptb")
-        assert part.rows is not None
-        words, tags = _sentence(*self._words_and_tags(doc), part.places)
-        constituents = tuple(
-            Constituent(part.labels[label], *place) for label, *place in part.rows.tolist()
-        )
-        tree = ConstituencySentence.built(tuple(words), tuple(tags), constituents)
-        rows: NDArray[np.int32] = part.rows.copy()
+        words, tags = map(tuple, sentence)
+        constituents = tuple(Constituent(labels[label], *place) for label, *place in rows.tolist())
+        tree = ConstituencySentence.built(words, tags, constituents)
+        headed: NDArray[np.int32] = rows.copy()
         found = tree.with_heads(head_rules(self.settings.dependencies))
-        rows[:, 3] = [each.head for each in found.constituents]
-        return rows
+        headed[:, 3] = [each.head for each in found.constituents]
+        return headed
 
     # Training ------------------------------------------------------------------------------------
 
@@ -345,20 +392,38 @@ def _whole_tree(
     return ConstituencySentence(tuple(words), tuple(tags), tuple(found))
 
 
-def _rows_of(tree: ConstituencySentence) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """The constituents of a tree as rows, and the names of their labels."""
-    numbers: dict[str, int] = {}
+def _rows_of(tree: ConstituencySentence, numbers: dict[str, int]) -> NDArray[np.int32]:
+    """The constituents of a tree as rows. numbers: of labels; gets those that it has not."""
     rows = [
         (numbers.setdefault(label, len(numbers)), *place) for label, *place in tree.constituents
     ]
-    return np.array(rows, np.int32).reshape(-1, 4), tuple(numbers)
+    return np.array(rows, np.int32).reshape(-1, 4)
 
 
-def _write_starts(doc: Doc, starts: AbstractSet[int]) -> None:
-    """Let sentences start with these tokens, and with no others."""
-    # Token.is_sent_start looks through all of the Doc whenever it is set.
-    values: Any = np.array([1 if i in starts else -1 for i in range(len(doc))], dtype=np.int64)
-    doc.from_array(["SENT_START"], values.astype(np.uint64))
+def _columns_of_heads(
+    rows: NDArray[np.int64], tokens: TreeTokens, visible: VisibleParts
+) -> NDArray[np.uint64]:
+    """The heads of tokens, and labels, as they are written (`head_columns`).
+
+    rows: constituents over the words of all Docs. White space becomes a child of the token before
+    it, or of the first word of its part; if there is none, its first is the root.
+    """
+    from spacy_structreg.tasks.constituents import heads_of_words
+
+    places, parts, _ = visible
+    heads = heads_of_words(rows.astype(np.int32), len(places)).astype(np.int64)
+    if tokens.blanks is not None:
+        number = np.arange(len(tokens.words))
+        first = tokens.parts[:, 0].copy()
+        has_words = parts[:, 0] < parts[:, 1]
+        first[has_words] = places[parts[has_words, 0]]
+        first = first[np.searchsorted(tokens.parts[:, 0], number, "right") - 1]
+        of_words = np.where(heads == ROOT, ROOT, places[heads])
+        heads = np.where(number > first, number - 1, first)
+        heads[number == first] = ROOT
+        heads[places] = of_words
+    root, other = hashes([ROOT_LABEL, DEPENDENCY])
+    return head_columns(heads, np.where(heads == ROOT, root, other))
 
 
 # Scorer -------------------------------------------------------------------------------------------

@@ -64,16 +64,19 @@ class Constituents(SpanGroup):
     sake of heads, or to be stored.
     """
 
-    # Labels and places of spans that are not made yet, and the lengths of the tokens.
-    _unmade: tuple[Sequence[int], NDArray[np.int64], NDArray[np.int64]] | None = None
+    # Labels and places of spans that are not made yet.
+    _unmade: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None
 
-    def __init__(self, doc: Doc, **settings: Any) -> None:
-        self._offsets = _columns(doc, "IDX")[0]
+    def __init__(
+        self, doc: Doc, *, characters: NDArray[np.int64] | None = None, **settings: Any
+    ) -> None:
+        # Begins and lengths of the tokens.
+        self._characters = _columns(doc, "IDX", "LENGTH") if characters is None else characters
         super().__init__(doc, **settings)
 
-    def add_later(self, labels: Sequence[int], places: NDArray[np.int64]) -> None:
+    def add_later(self, labels: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
         """Give a new group its constituents; arguments as of `write_constituents`."""
-        self._unmade = labels, places, _columns(self.doc, "LENGTH")[0]
+        self._unmade = labels, places
 
     @property
     def doc(self) -> Doc:
@@ -150,20 +153,21 @@ class Constituents(SpanGroup):
         """Make the spans of arrays, by the tokens as they were then."""
         if self._unmade is None:
             return
-        labels, places, lengths = self._unmade
+        keys, places = self._unmade
         self._unmade = None
+        labels = keys.tolist()
         attrs = {HEADS: places[:, 2].tolist()}
         tokens = places[:, :2].tolist()
         doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
-        if doc is not None and np.array_equal(_columns(doc, "IDX")[0], self._offsets):
+        if doc is not None and np.array_equal(_columns(doc, "IDX")[0], self._characters[0]):
             made = [
                 Span(doc, begin, end, label=label)
                 for label, (begin, end) in zip(labels, tokens, strict=True)
             ]
             super().__init__(doc, name=self.name, attrs=attrs, spans=made)
             return
-        begins = self._offsets[places[:, 0]].tolist()
-        ends = (self._offsets + lengths)[places[:, 1] - 1].tolist()
+        begins = self._characters[0, places[:, 0]].tolist()
+        ends = self._characters.sum(axis=0)[places[:, 1] - 1].tolist()
         spans = [
             _SPAN.pack(0, 0, label, *of_tokens, begin, end)
             for label, of_tokens, begin, end in zip(labels, tokens, begins, ends, strict=True)
@@ -174,14 +178,13 @@ class Constituents(SpanGroup):
         """Find all spans and heads again if the tokens of the Doc have changed."""
         self._make()
         doc: Doc | None = self._doc_ref()  # type: ignore[attr-defined]  # the stub leaves it out
-        before = self._offsets
+        before = self._characters[0]
         if doc is None:
             # What needs a Doc says so.
             return
-        begins, lengths = _columns(doc, "IDX", "LENGTH")
+        self._characters = begins, lengths = _columns(doc, "IDX", "LENGTH")
         if np.array_equal(begins, before):
             return
-        self._offsets = begins
         first = {begin: i for i, begin in enumerate(begins.tolist())}
         last = {end: i for i, end in enumerate((begins + lengths).tolist(), 1)}
         # What does not fit cannot be read in any other way.
@@ -222,14 +225,19 @@ def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> 
 
 
 def write_constituents(
-    doc: Doc, labels: Sequence[int], places: NDArray[np.int64], key: str = SPANS_KEY
+    doc: Doc,
+    labels: NDArray[np.uint64],
+    places: NDArray[np.int64],
+    key: str = SPANS_KEY,
+    characters: NDArray[np.int64] | None = None,
 ) -> None:
     """Put constituents into the span group of a Doc, as `write_phrases` does.
 
     labels: their hashes. places: of each its first token, the first after it, and its head, shape
-    (n_constituents, 3).
+    (n_constituents, 3). characters: begins and lengths of all tokens of the Doc, shape
+    (2, n_tokens); None to ask it. The arrays are kept.
     """
-    group = Constituents(doc, name=key)
+    group = Constituents(doc, name=key, characters=characters)
     # First, because spaCy looks at a group that it is given.
     doc.spans[key] = group
     group.add_later(labels, places)

@@ -42,15 +42,16 @@ class AttributeReader:
 
     def read(self, doc: Doc, attribute: str) -> list[str]:
         """The strings of an attribute, such as ``"ORTH"`` or ``"TAG"``, of each token of a Doc."""
-        return self._strings(doc, doc.to_array(attribute).tolist())
+        return self.strings([doc], doc.to_array(attribute).tolist())
 
     def read_all(self, doc: Doc, attributes: list[int | str]) -> list[list[str]]:
         """Read several attributes at once."""
         keys: Any = doc.to_array(attributes)
         columns = keys.reshape(len(doc), len(attributes)).T.tolist()
-        return [self._strings(doc, column) for column in columns]
+        return [self.strings([doc], column) for column in columns]
 
-    def _strings(self, doc: Doc, keys: list[int]) -> list[str]:
+    def strings(self, docs: Iterable[Doc], keys: list[int]) -> list[str]:
+        """The strings of keys, each of which the vocabulary of one of the Docs has."""
         known = self._known
         try:
             return list(map(known.__getitem__, keys))
@@ -59,10 +60,11 @@ class AttributeReader:
         if len(known) > _MOST_STRINGS:
             # Another thread may go on with the old ones.
             self._known = known = {}
-        strings = doc.vocab.strings
         # The difference of sets would go through all that is known.
         new = {key for key in keys if key not in known}
-        known.update({key: self._change(strings[key]) for key in new})
+        stores: dict[int, Any] = {id(doc.vocab): doc.vocab.strings for doc in docs}
+        for strings in stores.values():
+            known.update({key: self._change(strings[key]) for key in new if key in strings})
         return [known[key] for key in keys]
 
 

@@ -8,18 +8,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
-from spacy.attrs import DEP, HEAD  # type: ignore[import-not-found]  # has no stub
+from numpy.typing import ArrayLike, NDArray
+from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
+    DEP,
+    HEAD,
+    IDS,
+    ORTH,
+    SENT_START,
+)
+from spacy.strings import get_string_id
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,
@@ -35,10 +42,33 @@ from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
 
 Attribute: TypeAlias = Literal["tag", "pos"]
 
-_HEADS_AND_LABELS: Final[Any] = [HEAD, DEP]
+HEADS_AND_LABELS: Final[Any] = [HEAD, DEP]
 
 # The labels of white space: of what hangs on the word before it, and where there are no words.
 ROOT_LABEL: Final = "ROOT"
+
+
+class TreeTokens(NamedTuple):
+    """The tokens of several Docs, one after the other, and the parts of them that get a tree each.
+
+    words: without the white space in them. tags: of them. columns: the attributes that were asked
+    for, of each token, shape (n_attributes, n_tokens). docs: the first token of each Doc, and the
+    number of all. parts: the first token of each part, and the first after it, shape (n_parts, 2).
+    of_docs: how many parts lie before each Doc, and how many there are. blanks: for each token,
+    whether it is white space; None if none is.
+    """
+
+    words: list[str]
+    tags: list[str]
+    columns: NDArray[np.uint64]
+    docs: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    of_docs: NDArray[np.int64]
+    blanks: NDArray[np.bool_] | None
+
+    def per_doc(self, array: Any) -> Iterator[Any]:
+        """The items of each Doc of an array whose last axis are all tokens."""
+        return (array[..., start:end] for start, end in pairwise(self.docs.tolist()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +112,8 @@ class TreePipe(EstimatorPipe):
         # Without white space within words, as in training.
         self._texts = AttributeReader(lambda text: without_space(text) or text)
         self._tags = AttributeReader()
+        # The store of strings to which these were added.
+        self._added: tuple[Any, tuple[str, ...]] = None, ()
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -115,6 +147,56 @@ class TreePipe(EstimatorPipe):
     def _words_and_tags(self, doc: Doc) -> tuple[list[str], list[str]]:
         """All tokens of a Doc, without the white space in words, and their tags."""
         return self._texts.read(doc, "ORTH"), self._tags.read(doc, self.settings.attribute.upper())
+
+    def _read(self, docs: Sequence[Doc], *attributes: str) -> TreeTokens:
+        """Read all tokens of Docs, each Doc once. attributes: others that are asked for."""
+        ids = [ORTH, IDS[self.settings.attribute.upper()], SENT_START]
+        ids += [IDS[name] for name in attributes]
+        arrays: list[Any] = [doc.to_array(ids) for doc in docs]
+        columns = np.concatenate([np.empty((0, len(ids)), np.uint64), *arrays]).T
+        first = np.cumsum([0, *map(len, arrays)])
+        words = self._texts.strings(docs, columns[0].tolist())
+        is_blank = list(map(str.isspace, words))
+        parts = self._parts(docs, first, columns[2])
+        return TreeTokens(
+            words,
+            self._tags.strings(docs, columns[1].tolist()),
+            columns[3:],
+            first,
+            parts,
+            np.searchsorted(parts[:, 0], first),
+            np.array(is_blank) if any(is_blank) else None,
+        )
+
+    def _parts(
+        self, docs: Sequence[Doc], first: NDArray[np.int64], starts: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """The parts of Docs, as of `TreeTokens`. starts: the values of ``SENT_START``."""
+        # It is compiled, and no pipeline but ours is to need what is.
+        from spacy_structreg.corpora.sentences import LONGEST
+
+        if self.settings.sentences == "doc" and not any("sents" in doc.user_hooks for doc in docs):
+            # The end is one as well.
+            is_start = np.append(starts == 1, True)
+            is_start[first] = True
+            places = np.flatnonzero(is_start)
+            parts = np.stack([places[:-1], places[1:]], axis=1)
+            if (parts[:, 1] - parts[:, 0] <= LONGEST).all():
+                return parts
+        bounds = [
+            (at + start, at + end)
+            for doc, at in zip(docs, first.tolist(), strict=False)
+            for start, end in self._spans(doc)
+        ]
+        return np.array(bounds, np.int64).reshape(-1, 2)
+
+    def _add(self, doc: Doc, labels: tuple[str, ...]) -> None:
+        """Add labels to the vocabulary of a Doc, where they stay when a memory zone ends."""
+        strings: Any = doc.vocab.strings
+        if self._added[0] is not strings or self._added[1] is not labels:
+            for label in labels:
+                strings.add(label, allow_transient=False)
+            self._added = strings, labels
 
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.settings.attribute == "tag" else token.pos_)
@@ -161,23 +243,33 @@ class TreePipe(EstimatorPipe):
         super()._prepare(gold, labels)
 
 
-def write_heads(doc: Doc, heads: ArrayLike, labels: Sequence[str] | None = None) -> None:
+def write_heads(doc: Doc, heads: ArrayLike, labels: Sequence[str]) -> None:
     """Set head and label of each token, and with them the starts of sentences.
 
-    heads: indices of tokens, `ROOT` for a root. labels: None for ``ROOT`` and, else, ``dep``.
+    heads: indices of tokens, `ROOT` for a root.
     """
-    above = np.asarray(heads, dtype=np.int64)
-    is_root = above == ROOT
-    # Transposed, as spaCy reads it; heads relative to the token, in two's complement.
-    array: Any = np.empty((2, len(doc)), dtype=np.uint64)
-    array[0] = np.where(is_root, 0, above - np.arange(len(doc))).view(np.uint64)
     add = doc.vocab.strings.add
-    if labels is None:
-        array[1] = np.where(is_root, np.uint64(add(ROOT_LABEL)), np.uint64(add(DEPENDENCY)))
-    else:
-        keys = {label: add(label) for label in set(labels)}
-        array[1] = [keys[label] for label in labels]
-    doc.from_array(_HEADS_AND_LABELS, array.T)
+    keys = {label: add(label) for label in set(labels)}
+    above = np.asarray(heads, dtype=np.int64)
+    values = head_columns(above, np.array([keys[label] for label in labels], np.uint64))
+    doc.from_array(HEADS_AND_LABELS, values.T)
+
+
+def head_columns(heads: NDArray[np.int64], labels: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The values of `HEADS_AND_LABELS` of each token, shape (2, n_tokens).
+
+    heads: indices of tokens, `ROOT` for a root. labels: their hashes.
+    """
+    # Transposed, as spaCy reads it; heads relative to the token, in two's complement.
+    columns = np.empty((2, len(heads)), dtype=np.uint64)
+    columns[0] = np.where(heads == ROOT, 0, heads - np.arange(len(heads))).view(np.uint64)
+    columns[1] = labels
+    return columns
+
+
+def hashes(labels: Iterable[str]) -> NDArray[np.uint64]:
+    """The hashes of labels, which mean the same to every vocabulary."""
+    return np.array([get_string_id(label) for label in labels], dtype=np.uint64)
 
 
 def _inside(held: Iterable[tuple[int, int]], n_tokens: int) -> list[bool]:

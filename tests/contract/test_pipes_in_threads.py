@@ -303,6 +303,11 @@ def test_strings_are_those_of_tokens() -> None:
         assert texts.read(Doc(Vocab(), words=words), "ORTH") == words
     doc = next(inputs(Vocab()))
     assert texts.read(doc, "ORTH") == [token.text for token in doc]
+    docs = [Doc(Vocab(), words=[word]) for word in ("别", "處")]
+    keys = [doc[0].orth for doc in docs]
+    assert texts.strings(docs, keys) == ["别", "處"]
+    with pytest.raises(KeyError):
+        AttributeReader().strings(docs[:1], keys)
 
 
 class Looked(dict[int, str]):

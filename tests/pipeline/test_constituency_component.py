@@ -322,6 +322,41 @@ def test_white_space_hangs_on_the_token_before_it() -> None:
     assert len(nlp(new_doc(nlp.vocab, []))) == 0
 
 
+@pytest.mark.parametrize("dependencies", [None, "model", "ctb"])
+def test_docs_of_a_batch_are_annotated_as_each_alone(dependencies: str | None) -> None:
+    nlp = trained(dependencies=dependencies)
+    pipe = nlp.get_pipe("constituency")
+
+    def docs() -> list[Doc]:
+        other = Vocab()
+        known = gold_doc(other, *GOLD[2:])
+        hooked = tagged_doc(nlp.vocab, *GOLD[:2])
+        hooked.user_hooks["sents"] = lambda doc: (doc[i : i + 4] for i in (0, 4))
+        return [
+            Doc(nlp.vocab),
+            tagged_doc(nlp.vocab, *GOLD[:2], sent_starts=starts(*GOLD[:2])),
+            new_doc(other, ["\n", "\n"]),
+            known,
+            new_doc(other, [" ", "他", " ", "写", "字", "\n"], tags=["_SP", "PN"] * 3),
+            hooked,
+            tagged_doc(other, GOLD[3], deps=["dep"] * len(GOLD[3].words)),
+            Doc(other),
+        ]
+
+    def content(doc: Doc) -> tuple[Any, ...]:
+        group = doc.spans["constituents"]
+        written = [(token.head.i, token.dep_, token.is_sent_start) for token in doc]
+        return read_phrases(doc), dict(group.attrs), written
+
+    batch, alone = docs(), docs()
+    assert pipe.predict([]) == []
+    for each in ([batch], [[doc] for doc in alone]):
+        for some in each:
+            pipe.set_annotations(some, pipe.predict(some))
+    assert list(map(content, batch)) == list(map(content, alone))
+    assert any(content(doc)[0] for doc in batch if doc.vocab is not nlp.vocab)
+
+
 def test_an_untrained_parser_writes_nothing() -> None:
     nlp = untrained(dependencies="model")
     nlp.initialize()

@@ -50,7 +50,7 @@ def new_doc(words: list[str] = WORDS, tags: list[str] | None = TAGS, **annotatio
 
 def write_arrays(doc: Doc, phrases: list[Phrase]) -> None:
     """As `write_phrases`, of phrases with heads, but as pipes write them."""
-    labels = [doc.vocab.strings.add(phrase.label) for phrase in phrases]
+    labels = np.array([doc.vocab.strings.add(phrase.label) for phrase in phrases], np.uint64)
     places = np.array([phrase[1:] for phrase in phrases], dtype=np.int64).reshape(-1, 3)
     write_constituents(doc, labels, places)
 
