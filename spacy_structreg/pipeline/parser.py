@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,10 +48,13 @@ from spacy_structreg.pipeline.task import (
     tags_texts,
 )
 from spacy_structreg.pipeline.tree_pipe import (
+    HEADS_AND_LABELS,
     ROOT_LABEL,
     TreePipe,
     TreePipeSettings,
-    write_heads,
+    TreeTokens,
+    hashes,
+    head_columns,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +75,17 @@ class ParserSettings(TreePipeSettings, AnalysisSettings):
 
 # In place of the head of a token that has none.
 _UNKNOWN: Final = -2
+
+
+class DocParse(NamedTuple):
+    """The trees of a Doc.
+
+    labels: all that there are. values: of `HEADS_AND_LABELS`, of each token, as `head_columns`
+    gives them.
+    """
+
+    labels: tuple[str, ...]
+    values: NDArray[np.uint64]
 
 
 class StructregParser(TreePipe):
@@ -101,103 +115,106 @@ class StructregParser(TreePipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def _predict(self, docs: list[Doc]) -> list[Parse]:
-        """The trees of each Doc, as one.
-
-        Heads are indices of tokens of the Doc, `ROOT` for a root.
-        """
+    def _predict(self, docs: list[Doc]) -> list[DocParse]:
+        """The trees of each Doc."""
         keeps = self.settings.overwrite is not True
-        starts: list[list[int]] = []
-        sentences = []
-        given = []
-        for doc in docs:
-            words, tags = self._words_and_tags(doc)
-            of_doc: list[int] = []
-            known = self._known_arcs(doc) if keeps else None
-            for start, end in self._spans(doc):
-                of_doc.append(start)
-                sentences.append((words[start:end], tags[start:end]))
-                if known is not None:
-                    given.append(_given(*known, start, end))
-            starts.append(of_doc)
-        found = iter(self._trees(sentences, given))
-        trees: list[Parse] = []
-        for of_doc in starts:
-            heads: tuple[int, ...] = ()
-            labels: tuple[str, ...] = ()
-            for start in of_doc:
-                tree = next(found)
-                heads += tree.heads if start == 0 else _moved(tree.heads, start)
-                labels += tree.labels
-            trees.append(Parse(heads, labels))
-        return trees
-
-    def _trees(
-        self, sentences: list[tuple[list[str], list[str]]], given: Sequence[GivenArcs]
-    ) -> Iterable[Parse]:
-        """The trees of sentences; given: for each, or of none."""
-        if self.settings.overwrite != "labels":
-            trees: Iterable[Parse] = self.estimator.predict_batch(sentences, given=given or None)
-            return trees
-        # Where there are all heads, nothing but labels is to be found.
-        whole = [
-            None not in heads and not any(map(str.isspace, words))
-            for (words, _), (heads, _) in zip(sentences, given, strict=True)
-        ]
-        heads = [heads for heads, _ in compress(given, whole)]
-        others = [not each for each in whole]
-        labels = iter(
-            zip(
-                heads, self.estimator.predict_labels(compress(sentences, whole), heads), strict=True
+        tokens = self._read(docs, *(("HEAD", "DEP") if keeps else ()))
+        bounds = tokens.parts.tolist()
+        sizes = tokens.parts[:, 1] - tokens.parts[:, 0]
+        if sizes.sum() != len(tokens.words):
+            raise ValueError(
+                f"the pipe {self.name!r} cannot parse sentences of doc.user_hooks['sents'] that "
+                "leave out tokens, or have some twice; let them part the Doc"
+            )
+        first = np.repeat(tokens.parts[:, 0], sizes)
+        heads = np.full(len(first), _UNKNOWN)
+        if keeps:
+            heads = _known_heads(tokens, first, first + np.repeat(sizes, sizes))
+        known: list[int] = heads.tolist()
+        arcs: list[str] | None = None
+        # The parts that have all heads: nothing but labels is to be found.
+        are_whole = [False] * len(bounds)
+        if self.settings.overwrite == "labels":
+            is_open = heads == _UNKNOWN
+            if tokens.blanks is not None:
+                is_open |= tokens.blanks
+            n_open = np.append([0], np.cumsum(is_open))[tokens.parts]
+            are_whole = (n_open[:, 0] == n_open[:, 1]).tolist()
+        elif keeps:
+            arcs = self._labels.strings(docs, tokens.columns[1].tolist())
+        sentences = [(tokens.words[start:end], tokens.tags[start:end]) for start, end in bounds]
+        labeled = iter(
+            self.estimator.predict_labels(
+                compress(sentences, are_whole),
+                [known[start:end] for start, end in compress(bounds, are_whole)],
             )
         )
+        are_open = [not is_whole for is_whole in are_whole]
+        given = [_given(known, arcs, *part) for part in compress(bounds, are_open)]
         parsed = iter(
-            self.estimator.predict_batch(compress(sentences, others), given=compress(given, others))
+            self.estimator.predict_batch(
+                compress(sentences, are_open), given=given if keeps else None
+            )
         )
-        return [
-            Parse(*map(tuple, next(labels))) if is_whole else next(parsed) for is_whole in whole
+        labels: list[str] = []
+        for (start, end), is_whole in zip(bounds, are_whole, strict=True):
+            if is_whole:
+                labels += next(labeled)
+            else:
+                tree = next(parsed)
+                heads[start:end] = tree.heads
+                labels += tree.labels
+        return self._placed(tokens, first, heads, labels)
+
+    def _placed(
+        self,
+        tokens: TreeTokens,
+        first: NDArray[np.int64],
+        heads: NDArray[np.int64],
+        labels: Sequence[str],
+    ) -> list[DocParse]:
+        """The trees of each Doc, from those of the parts of all Docs.
+
+        first: of each token the first of its part. heads: from there. labels: of the arcs.
+        A root that the model has no name for is called ``ROOT``, as spaCy's are.
+        """
+        is_root = heads == ROOT
+        unnamed = ("",) if self.estimator.labeled else ("", DEPENDENCY)
+        # Each label of an arc, and as that of a root.
+        numbers = {label: 2 * i for i, label in enumerate(dict.fromkeys(labels))}
+        names = [
+            name
+            for label in numbers
+            for name in (label or DEPENDENCY, ROOT_LABEL if label in unnamed else label)
         ]
+        chosen = np.array([numbers[label] for label in labels], np.int64) + is_root
+        values = head_columns(np.where(is_root, ROOT, heads + first), hashes(names)[chosen])
+        written = tuple(np.array(names)[np.unique(chosen)].tolist())
+        return [DocParse(written, of_doc) for of_doc in tokens.per_doc(values)]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         words, tags = self._words_and_tags(doc)
         return ((words[start:end], tags[start:end]) for start, end in self._spans(doc))
 
-    def _keep_analyses(self, doc: Doc, predicted: Parse) -> None:
+    def _keep_analyses(self, doc: Doc, predicted: DocParse) -> None:
+        # A root is its own head.
+        heads = (predicted.values[0].view(np.int64) + np.arange(len(doc))).tolist()
         parts = []
         for (start, end), sentence in zip(self._spans(doc), self._sentences_of(doc), strict=True):
             found = self.estimator.nbest(*sentence, self.n_asked)
-            heads = predicted.heads[start:end]
-            decided = [i if head == ROOT else head for i, head in enumerate(heads, start)]
-            parts.append((start, end, [_placed(start, *each) for each in found], decided))
+            parts.append((start, end, [_placed(start, *each) for each in found], heads[start:end]))
         self._keep_parts(doc, "heads", parts, lambda item: item[0])
 
-    def _annotate(self, doc: Doc, predicted: Parse) -> None:
-        """Write the trees of a Doc.
-
-        A root that the model has no name for is called ``ROOT``, as spaCy's are.
-        """
-
-        if not len(doc):
-            return
-        unnamed = ("",) if self.estimator.labeled else ("", DEPENDENCY)
-        labels = [
-            ROOT_LABEL if head == ROOT and label in unnamed else label or DEPENDENCY
-            for head, label in zip(predicted.heads, predicted.labels, strict=True)
-        ]
-        write_heads(doc, predicted.heads, labels)
+    def _annotate(self, doc: Doc, predicted: DocParse) -> None:
+        """Write the trees of a Doc."""
+        self._add(doc, predicted.labels)
+        if len(doc):
+            doc.from_array(HEADS_AND_LABELS, predicted.values.T)
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for token in doc:
             if token.has_head():
                 yield min(token.i, token.head.i), max(token.i, token.head.i)
-
-    def _known_arcs(self, doc: Doc) -> tuple[NDArray[np.int64], list[str] | None]:
-        """The heads of all tokens that stay, -2 where there is none; and their labels."""
-        arcs: Any = doc.to_array(["HEAD", "DEP"])
-        # In two's complement, relative to the token.
-        heads = arcs[:, 0].view(np.int64) + np.arange(len(doc))
-        heads[arcs[:, 1] == 0] = _UNKNOWN
-        return heads, None if self.settings.overwrite else self._labels.read(doc, "DEP")
 
     # Training ------------------------------------------------------------------------------------
 
@@ -212,25 +229,31 @@ class StructregParser(TreePipe):
         return "have no heads, or not the words that are predicted,"
 
 
-def _given(
-    heads: NDArray[np.int64], labels: list[str] | None, start: int, end: int
-) -> tuple[list[int | None], list[str | None]]:
+def _known_heads(
+    tokens: TreeTokens, first: NDArray[np.int64], end: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The heads that tokens have, from the first of their part, `ROOT`, or -2 where there is none.
+
+    tokens: with heads and labels. first, end: the first token of the part of each, and the first
+    after it; a head elsewhere is none.
+    """
+    relative, labels = tokens.columns
+    # In two's complement, relative to the token.
+    above = relative.view(np.int64) + np.arange(len(relative))
+    heads = np.where(relative == 0, ROOT, above - first)
+    heads[(above < first) | (above >= end) | (labels == 0)] = _UNKNOWN
+    return heads
+
+
+def _given(heads: list[int], labels: list[str] | None, start: int, end: int) -> GivenArcs:
     """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
-    above = heads[start:end] - start
-    above[above == np.arange(end - start)] = ROOT
-    above[(heads[start:end] < start) | (heads[start:end] >= end)] = _UNKNOWN
-    found: list[int | None] = [None if head == _UNKNOWN else head for head in above.tolist()]
+    found = [None if head == _UNKNOWN else head for head in heads[start:end]]
     if labels is None:
         return found, [None] * len(found)
     return found, [
         None if head is None else label
         for head, label in zip(found, labels[start:end], strict=True)
     ]
-
-
-def _moved(heads: Iterable[int], start: int) -> tuple[int, ...]:
-    """The heads of a sentence as places in the Doc. start: the first token of the sentence."""
-    return tuple([ROOT if head == ROOT else start + head for head in heads])
 
 
 def _placed(start: int, score: float, tree: Parse) -> tuple[float, list[tuple[int, str]]]:

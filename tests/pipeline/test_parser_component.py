@@ -175,6 +175,42 @@ def test_sentences_of_indented_and_of_spaced_text() -> None:
         assert [sentence.start for sentence in doc.sents] == starts
 
 
+@pytest.mark.parametrize("overwrite", [True, False, "labels"])
+def test_docs_of_a_batch_are_annotated_as_each_alone(overwrite: bool | str) -> None:
+    nlp = trained(overwrite=overwrite)
+
+    def docs() -> list[Doc]:
+        other = Vocab()
+        starts = [True, False, False, False] * 2
+        partly = new_doc(
+            other, ["我", "看", "书", "。"], tags=["PN", "VV", "NN", "PU"], deps=["x", "", "", ""]
+        )
+        return [
+            Doc(other),
+            gold_doc(nlp.vocab, *GOLD[:2]),
+            new_doc(other, ["\n", "\n"]),
+            tagged_doc(other, *GOLD[1:3], sent_starts=starts),
+            gold_doc(other, *GOLD[2:]),
+            partly,
+            new_doc(other, [" ", "他", " ", "写", "字", "\n"], tags=["_SP", "PN"] * 3),
+            Doc(nlp.vocab),
+        ]
+
+    def content(doc: Doc) -> list[tuple[int, str, bool]]:
+        return [(token.head.i, token.dep_, token.is_sent_start) for token in doc]
+
+    alone = list(map(nlp, docs()))
+    assert list(map(content, nlp.pipe(docs()))) == list(map(content, alone))
+    assert tree(alone[4]) == expected(*GOLD[2:])
+
+
+def test_sentences_that_leave_out_tokens_are_refused(nlp: Language) -> None:
+    doc = tagged_doc(nlp.vocab, *GOLD[:2])
+    doc.user_hooks["sents"] = lambda doc: iter([doc[:4]])
+    with pytest.raises(ValueError, match="leave out tokens"):
+        nlp(doc)
+
+
 @pytest.mark.parametrize("sentences", ["doc", "punctuation"])
 def test_what_is_there_stays_if_it_is_not_to_be_overwritten(sentences: str) -> None:
     nlp = trained(overwrite=False, sentences=sentences)
