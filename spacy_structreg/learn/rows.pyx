@@ -1135,6 +1135,7 @@ cdef class TrainedRows(Rows):
         cdef int32_t* row
         cdef float* weights
         cdef int64_t size = 0
+        cdef int64_t start
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef int32_t count
@@ -1144,20 +1145,25 @@ cdef class TrainedRows(Rows):
             size += 1 + (self.n_columns if self._is_full(count) else count + (count + 1) // 2)
             if size > MAX_ROWS:
                 raise MemoryError(f"a table holds at most {MAX_ROWS:,} cells")
-        reserve_zeros(&self.buffers, self._cells, size)
+        reserve(&self.buffers, self._cells, size)
         self.n_numbers = size
         with nogil:
             for i in range(self.n_rows):
                 row = self._cells + numbers[i]
-                count = <int32_t> (starts[i + 1] - starts[i])
-                row[0] = FULL if self._is_full(count) else count
-                weights = weights_of(row)
-                for k in range(count):
-                    if row[0] == FULL:
-                        weights[columns[starts[i] + k]] = values[starts[i] + k]
-                    else:
-                        columns_of(row)[k] = columns[starts[i] + k]
-                        weights[k] = values[starts[i] + k]
+                start = starts[i]
+                count = <int32_t> (starts[i + 1] - start)
+                if self._is_full(count):
+                    row[0] = FULL
+                    weights = weights_of(row)
+                    memset(weights, 0, self.n_columns * sizeof(float))
+                    for k in range(start, start + count):
+                        weights[columns[k]] = values[k]
+                else:
+                    row[0] = count
+                    weights = weights_of(row)
+                    for k in range(count):
+                        columns_of(row)[k] = columns[start + k]
+                        weights[k] = values[start + k]
         return np.asarray(numbers)
 
     cdef bint _is_full(self, int32_t count) noexcept nogil:
