@@ -649,6 +649,8 @@ def model_bounds(doc: Doc) -> list[tuple[int, int]]:
     """
     from spacy_structreg.corpora.sentences import LONGEST
 
+    if len(doc) <= LONGEST:
+        return sentence_bounds(doc)
     bounds: list[tuple[int, int]] = []
     for start, end in sentence_bounds(doc):
         if end - start > LONGEST:

@@ -44,11 +44,13 @@ class AttributeReader:
         """The strings of an attribute, such as ``"ORTH"`` or ``"TAG"``, of each token of a Doc."""
         return self.strings([doc], doc.to_array(attribute).tolist())
 
-    def read_all(self, doc: Doc, attributes: list[int | str]) -> list[list[str]]:
-        """Read several attributes at once."""
-        keys: Any = doc.to_array(attributes)
-        columns = keys.reshape(len(doc), len(attributes)).T.tolist()
-        return [self.strings([doc], column) for column in columns]
+    def read_all(self, docs: Sequence[Doc], attributes: list[int | str]) -> list[list[str]]:
+        """Read several attributes of the tokens of all Docs, one Doc after the other."""
+        arrays: list[Any] = [doc.to_array(attributes).ravel() for doc in docs]
+        keys = np.concatenate([np.empty(0, np.uint64), *arrays])
+        return [
+            self.strings(docs, of_all) for of_all in keys.reshape(-1, len(attributes)).T.tolist()
+        ]
 
     def strings(self, docs: Iterable[Doc], keys: list[int]) -> list[str]:
         """The strings of keys, each of which the vocabulary of one of the Docs has."""

@@ -221,11 +221,12 @@ def write_spans(
     taken = {i for span in (*kept, *blocked) for i in range(span.start, span.end)}
     new = []
     for start, end, label in spans:
-        stop = next((i for i in range(start, end) if i in taken), end) if taken else end
-        while stop > start and doc[stop - 1].text.isspace():
-            stop -= 1
-        if stop > start:
-            new.append(Span(doc, start, stop, label=label))
+        if taken:
+            end = next((i for i in range(start, end) if i in taken), end)  # noqa: PLW2901
+            while end > start and doc[end - 1].text.isspace():
+                end -= 1  # noqa: PLW2901
+        if end > start:
+            new.append(Span(doc, start, end, label=label))
     together = sorted([*kept, *new], key=attrgetter("start", "end"))
     if attribute == ENTS:
         doc.set_ents(together, blocked=blocked, default="outside")

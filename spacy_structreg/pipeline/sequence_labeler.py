@@ -211,9 +211,7 @@ class StructregSequenceLabeler(EstimatorPipe):
     # Prediction ----------------------------------------------------------------------------------
 
     def _predict(self, docs: list[Doc]) -> list[DocLabels]:
-        read = list(map(self._read, docs))
-        places = [of_doc for of_doc, _ in read]
-        rows = list(chain.from_iterable(of_doc for _, of_doc in read))
+        places, rows = self._read(docs)
         given = None
         if not self.settings.overwrite:
             given = [
@@ -243,16 +241,16 @@ class StructregSequenceLabeler(EstimatorPipe):
             bounds = punctuation_bounds(doc, bounds, wrapped=self.settings.sentences == "wrapped")
         return visible_parts(words, bounds)
 
-    def _columns(self, doc: Doc) -> list[list[Any]]:
-        """The values of each column of all tokens, None where there is none; words come first."""
+    def _columns(self, docs: Sequence[Doc]) -> list[list[Any]]:
+        """The columns of the tokens of all Docs, None where there is no value; words come first."""
         sources = [self._sources.get(name, name) for name in self.estimator.columns[1:]]
         at_once = [source for source in sources if source in _READ_AT_ONCE]
-        read = self._texts.read_all(doc, ["ORTH", *map(str.upper, at_once)])
+        read = self._texts.read_all(docs, ["ORTH", *map(str.upper, at_once)])
         texts = dict(zip(at_once, read[1:], strict=True))
         columns: list[list[Any]] = [read[0]]
         for source in sources:
             if source not in texts:
-                columns.append([value_of(token, source) for token in doc])
+                columns.append([value_of(token, source) for doc in docs for token in doc])
             elif "" in texts[source]:
                 columns.append([value or None for value in texts[source]])
             else:
@@ -272,15 +270,22 @@ class StructregSequenceLabeler(EstimatorPipe):
         row: tuple[Any, ...] = (word, *values)
         return row
 
-    def _read(self, doc: Doc) -> tuple[list[list[int]], list[TokenRows]]:
-        """The tokens of each sequence, and their columns."""
+    def _read(self, docs: Sequence[Doc]) -> tuple[list[list[list[int]]], list[TokenRows]]:
+        """The tokens of each sequence of each Doc, and the columns of those of all sequences."""
         from spacy_structreg.tasks.tokens import TokenRows
 
-        columns = self._columns(doc)
-        places = self._places(doc, columns[0])
-        found = [
-            TokenRows([[column[i] for i in sentence] for column in columns]) for sentence in places
-        ]
+        columns = self._columns(docs)
+        places: list[list[list[int]]] = []
+        found: list[TokenRows] = []
+        first = 0
+        for doc in docs:
+            of_doc = self._places(doc, columns[0][first : first + len(doc)])
+            places.append(of_doc)
+            found += (
+                TokenRows([[column[first + i] for i in sentence] for column in columns])
+                for sentence in of_doc
+            )
+            first += len(doc)
         if any(None in column for column in columns):
             for row in chain.from_iterable(found):
                 self._row(row[0], row[1:])
@@ -358,7 +363,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     def unlabeled(self, doc: Doc) -> list[TokenRows]:
         """The columns of each sentence of a Doc. Raises ValueError as `predict`."""
-        return self._read(doc)[1]
+        return self._read([doc])[1]
 
     def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
         """The gold sentences that the model learns from, and how many others there are.
@@ -391,7 +396,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         is_cut = predicted.has_annotation("SENT_START")
         if len(self.estimator.columns) == 1:
             return is_cut, ((),) * len(example.reference)
-        values = list(zip(*self._columns(predicted)[1:], strict=True))
+        values = list(zip(*self._columns([predicted])[1:], strict=True))
         return is_cut, tuple(aligned(example, values))
 
     def _left_out(self) -> str:
