@@ -114,7 +114,7 @@ def annotate(
     from spacy_structreg.cluster.extra_packages import need_packages
 
     if format is OutputFormat.parquet:
-        need_packages("pyarrow")
+        need_packages("pyarrow", otherwise=", or choose another --format, such as jsonl")
     done = annotate_files(
         pipeline,
         inputs,

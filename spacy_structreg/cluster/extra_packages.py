@@ -11,11 +11,14 @@ __all__ = ["ExtraPackage", "need_packages"]
 EXTRA = "pip install 'spacy_structreg[cluster]'"
 
 
-def need_packages(*names: str) -> None:
-    """Raise ValueError, in one line, if a package of the extra `cluster` is not installed."""
+def need_packages(*names: str, otherwise: str = "") -> None:
+    """Raise ValueError, in one line, if a package of the extra `cluster` is not installed.
+
+    otherwise: what else can be done.
+    """
     for name in names:
         if find_spec(name) is None:
-            raise ValueError(f"this needs the package {name}; {EXTRA}")
+            raise ValueError(f"this needs the package {name}; {EXTRA}{otherwise}")
 
 
 class ExtraPackage:

@@ -191,7 +191,9 @@ def test_what_needs_the_extra_names_it(
     for module in ("extra_packages", "annotate_run"):
         monkeypatch.setattr(f"spacy_structreg.cluster.{module}.find_spec", lambda name: None)
     message = fails("annotate", pipeline, *arguments, *([] if "tcp" in str(arguments) else ["-n1"]))
-    assert message == f"this needs the package {package}; pip install 'spacy_structreg[cluster]'"
+    other = "" if "-f" in arguments else ", or choose another --format, such as jsonl"
+    extra = "pip install 'spacy_structreg[cluster]'"
+    assert message == f"this needs the package {package}; {extra}{other}"
 
 
 @pytest.mark.slow

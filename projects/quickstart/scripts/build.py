@@ -85,7 +85,8 @@ def build(project: Path, last: str) -> bool:
     with (
         working_dir(project) as folder,
         ThreadPoolExecutor(JOBS) as pool,
-        tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {desc}") as bar,
+        # In the log of an image or of continuous integration, there is no bar.
+        tqdm(total=1.0, bar_format="{percentage:3.0f}% |{bar}| {desc}", disable=None) as bar,
     ):
         start = perf_counter()
         while running or (waiting and not failed):
