@@ -200,10 +200,12 @@ def test_all_tables_have_names() -> None:
         "rich": 72,
         "rich+": 78,
         "rich+characters": 89,
+        "lean": 62,
     }
     assert {name: len(seen(t, "arc_standard")) for name, t in ARC_STANDARD_TABLES.items()} == {
         "classes": 13,
         "merging": 28,
     }
+    assert seen(ARC_EAGER_TABLES["lean"]) < seen(ARC_EAGER_TABLES["rich+characters"])
     with pytest.raises(ValueError, match="reads the atom"):
         parsed(RICH, "arc_standard")
