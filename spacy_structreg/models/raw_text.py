@@ -602,10 +602,10 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         spans: Sequence[AnySpan],
     ) -> tuple[list[list[int]], list[Constraints] | None]:
         """As `_inputs`. ends: as `sentence_ends` gives them; constraints may change them."""
-        user_words = self.normalized_words(user_words)
         runs = self.runs
         if not (user_words or spans or runs):
             return list(ends), None
+        user_words = self.normalized_words(user_words)
         known_tags = self.known_tags
         found = [
             constrained_text(text, of_text, user_words, spans, runs=runs, known_tags=known_tags)
