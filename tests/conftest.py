@@ -11,6 +11,7 @@ import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ for profile, examples in (("fast", 2 * QUICK // 5), ("quick", QUICK), ("thorough
 settings.load_profile("quick")
 
 remember_encoders()
+
+# Of the files, those that take longest, most of it for what they set up.
+LONGEST = [
+    Path(__file__).parent / name
+    for name in (
+        "integration/test_quickstart.py",
+        "docs/test_pages.py",
+        "test_package.py",
+        "integration/test_ctb5.py",
+        "integration/test_projects.py",
+    )
+]
 
 HASH_SEED = os.environ.get("PYTHONHASHSEED")
 
@@ -88,11 +101,30 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def dist(made_once: Callable[..., Path]) -> Path:
     """A folder with an sdist of a clean copy of the sources, and a wheel from that sdist.
 
-    Built with the setuptools and the Cython that are installed, to fetch nothing, and without
-    optimization, which would take most of the time: the modules built in place have it. What was
-    printed is in ``printed.txt``.
+    Built with the setuptools and the Cython that are installed, to fetch nothing. What C is that of
+    the modules that were built in place is not compiled again. What was printed is in
+    ``printed.txt``.
     """
     return made_once("dist", build_package)
+
+
+# A compiler that takes modules of the folder {root} whose C is the same; in turn for C and objects.
+# The last option of a kind is the one that counts, so -O0 comes after those of setup.py.
+COMPILER = """\
+#!/bin/sh
+for word; do
+    case "$before" in -c) source=$word;; -o) made=$word;; esac
+    case "$word" in *.o) object=$word;; esac
+    before=$word
+done
+if [ "$source" ]; then
+    there="{root}/$source"
+    [ -e "${{there%.*}}{suffix}" ] && cmp -s "$source" "$there" && : >"$made" && exit
+    exec {compiler} "$@" -O0
+fi
+[ -s "$object" ] && exec {compiler} "$@"
+exec cp "{root}/spacy_structreg/${{made#*/spacy_structreg/}}" "$made"
+"""
 
 
 def build_package(folder: Path) -> None:
@@ -106,10 +138,14 @@ def build_package(folder: Path) -> None:
             shutil.copy(path, source)
     environment = dict(os.environ)
     if os.name == "posix":
-        # The last option of a kind is the one that counts, so it must come after those of setup.py.
-        compiler = source / "unoptimized-cc"
-        usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
-        compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
+        compiler = source / "quick-cc"
+        compiler.write_text(
+            COMPILER.format(
+                root=root,
+                suffix=EXTENSION_SUFFIXES[0],
+                compiler=os.environ.get("CC") or sysconfig.get_config_var("CC"),
+            )
+        )
         compiler.chmod(0o755)
         environment["CC"] = str(compiler)
     command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
@@ -155,7 +191,7 @@ def pytest_runtest_call() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by fixtures that are slow; files with slow tests, or many, come first.
+    """Mark tests by fixtures that are slow; files that take long, or have many tests, come first.
 
     So no process waits for another's last. It happens before pytest selects by mark.
     """
@@ -165,7 +201,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     number = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in slow, -number[item.path]))
+    place = {path: i for i, path in enumerate(LONGEST, -len(LONGEST))}
+    items.sort(
+        key=lambda item: (place.get(item.path, 0), item.path not in slow, -number[item.path])
+    )
 
 
 def pytest_collection_finish() -> None:

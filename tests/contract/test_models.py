@@ -500,7 +500,7 @@ def file_of(name: str, state: str) -> bytes:
 
 def some(places: list[Any], data: bytes) -> list[Any]:
     """All places, or, of large files, some: these are models made of others."""
-    return places[:: 1 + len(places) * len(data) // 20_000_000]
+    return places[:: 1 + len(places) * len(data) // 4_000_000]
 
 
 EACH_STATE = pytest.mark.parametrize("state", ["trained", "training"])

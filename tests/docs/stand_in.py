@@ -15,7 +15,8 @@ from spacy_structreg.cli.app import structreg_app
 
 TREEBANK = ROOT / "treebank"
 QUICKSTART = ROOT / "projects/quickstart"
-# As few as the sentences of the pages need.
+# As few as the sentences of the pages need, of registers and of epochs.
+REGISTERS = ("general", "everyday", "news", "novels", "reviews", "social")
 EPOCHS = {
     "segment": 6,
     "joint": 6,
@@ -36,7 +37,8 @@ def train_stand_ins(folder: Path) -> None:
     corpora = []
     for part in ("train", "dev"):
         corpus = folder / f"{part}.spacy"
-        structreg("convert", TREEBANK / part, corpus, "--format", "brackets", "--head-rules", "ctb")
+        files = [TREEBANK / part / f"{register}.bracket" for register in REGISTERS]
+        structreg("convert", *files, corpus, "--format", "brackets", "--head-rules", "ctb")
         corpora += [f"--{part}", corpus]
     words, lists = folder / "words.txt", folder / "lists"
     copy_data([f"jieba:dict.txt={words}"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,14 +28,18 @@ PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 QUICKSTART = "projects/quickstart"
 MADE = ("corpus", "training", "metrics", "packages", "project.lock")
 # As few epochs and folds as show that the steps of the pipeline go together.
+EPOCHS = ("epochs", "tagging_epochs", "tokenizer_epochs", "constituency_epochs")
 SHORT = tuple(
     word
-    for name, value in {"epochs": 1, "folds": 2, "tagging_epochs": 1, "tokenizer_epochs": 1}.items()
+    for name, value in {"folds": 2, **dict.fromkeys(EPOCHS, 1)}.items()
     for word in (f"--vars.{name}", str(value))
 )
+REGISTERS = ("general", "law", "social")
 # What a machine found, and how many lines of it are taken.
-OF_A_MACHINE = {"raw/labels.tsv.xz": 5_000, "raw/trees.txt.xz": 100}
-FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 6\n")
+OF_A_MACHINE = {"raw/labels.tsv.xz": 2_000, "raw/trees.txt.xz": 50}
+# Of so little, pruning leaves out more that counts.
+ANY_LOSS = ("--prune 0.05", "--prune 0.05 --max-loss 3")
+FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 4\n")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 
 
@@ -73,16 +78,17 @@ def test_the_config_is_what_init_config_gives():
     assert kept == given, "make the config anew: see the README of the project"
 
 
+def left_out(folder: str, names: list[str]) -> list[str]:
+    """What is not copied of a folder of the treebank: a few registers show that the steps work."""
+    kept = ("law",) if "second" in Path(folder).parts else REGISTERS
+    return [n for n in names if n == "raw" or (n.endswith(".bracket") and Path(n).stem not in kept)]
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> tuple[Path, str]:
     """A copy of the project after `spacy project run all`, and what that printed."""
     root = tmp_path_factory.mktemp("root")
-    shutil.copytree(TREEBANK, root / "treebank", ignore=shutil.ignore_patterns("second", "raw"))
-    # A register of the second part, and some of a machine's work, show that the steps do theirs.
-    for part in ("train", "dev", "test"):
-        (root / f"treebank/second/{part}").mkdir(parents=True)
-        name = f"second/{part}/law.bracket"
-        shutil.copy(TREEBANK / name, root / "treebank" / name)
+    shutil.copytree(TREEBANK, root / "treebank", ignore=left_out)
     (root / "treebank/raw").mkdir()
     for name, n_lines in OF_A_MACHINE.items():
         with lzma.open(TREEBANK / name, "rt", encoding="utf-8") as lines:
@@ -94,6 +100,11 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
     shutil.copytree(PROJECT.parent / "scripts", folder.parent / "scripts")
     for path in (folder / "configs").glob("*.cfg"):
         path.write_text(path.read_text("utf-8").replace(*FEWER_EPOCHS), "utf-8")
+    project = folder / "project.yml"
+    text = project.read_text("utf-8")
+    assert set(re.findall(r"^  (\w*epochs):", text, re.MULTILINE)) == {*EPOCHS}
+    assert ANY_LOSS[0] in text
+    project.write_text(text.replace(*ANY_LOSS), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         # Nothing is downloaded: without an index, the wheel is built by what is here.
         patch.setenv("PIP_NO_INDEX", "1")
