@@ -48,8 +48,8 @@ action: S0t S1t | S0c S1t | S0t S1c | S0t N0t S0c | S1t S0t S2t | S0c N0t N1t | 
 action: S0c S1c S2c N0t | S0c S1c S2c S3c | S0c S0lc S0rc | S1c S1lc S1rc | S0c S1c S1lc S1rc
 action: S1rc S1c S0c | S0uc S0c N0t
 """
-"""`PHRASES_PLUS` without the third that a parser of Chinese misses least: templates were taken away,
-always those without which brackets and heads of the dev set came out best."""
+"""`PHRASES_PLUS` without the third that a parser of Chinese misses least: templates were taken
+away, always those without which brackets and heads of the dev set came out best."""
 
 CLASSES: Final = """
 action: class(S0) S0c | class(S1) S1c | class(N0) N0t | class(S0) class(S1) | class(S0) class(N0)
