@@ -189,7 +189,8 @@ class StructregParser(TreePipe):
         ]
         chosen = np.array([numbers[label] for label in labels], np.int64) + is_root
         values = head_columns(np.where(is_root, ROOT, heads + first), hashes(names)[chosen])
-        written = tuple(np.array(names)[np.unique(chosen)].tolist())
+        # `np.unique` would import masked arrays, which takes as long as a hundred sentences.
+        written = tuple([names[number] for number in sorted(set(chosen.tolist()))])
         return [DocParse(written, of_doc) for of_doc in tokens.per_doc(values)]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:

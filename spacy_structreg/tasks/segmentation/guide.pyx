@@ -89,7 +89,7 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"labels must have the shape (n_tags, 4), got {self.labels.shape}")
         if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
             raise ValueError("a label of the guide is out of range")
-        if np.unique(self.labels).size < self.labels.size:
+        if len(set(self.labels.ravel().tolist())) < self.labels.size:
             raise ValueError("tags of the guide share a label")
         if not 0 <= weight < INFINITY:
             raise ValueError(f"the weight of a guide must be finite and at least 0, got {weight}")
