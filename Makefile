@@ -2,7 +2,8 @@
 
 VENV ?= .venv
 PYTEST_ARGS ?=
-PROCESSES ?= auto
+# One more than there are cores, as tests wait for the processes that they start.
+PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PROJECT ?= projects/quickstart
 EXTRAS ?= test,dev,docs
 PIPELINE_EXTRAS := pipeline,serve

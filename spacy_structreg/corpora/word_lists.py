@@ -57,8 +57,8 @@ _CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isa
 _WITH_EITHER: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]+(?: +[a-z]+)?|(?![a-z]$){_JIEBA_TAG}|{_CTB_TAG})|"
     rf"\S+ +[0-9]+ +{_JIEBA_TAG}|"
-    # A row of a table.
-    rf"[^,]*{_HAN}[^,]*,(?:[0-9]+|{_JIEBA_TAG}|{_CTB_TAG}|)(?:,.*)?"
+    # A row of a table; of 大5,000 the comma belongs to a number.
+    rf"[^,]*{_HAN}[^,]*(?<![0-9]),(?:(?:[0-9]+|{_JIEBA_TAG}|{_CTB_TAG})(?:,.*)?|,.*)"
 )
 _WITH_ONE: Final = re.compile(
     rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"

@@ -253,6 +253,10 @@ def test_entries_of_jieba_are_no_words(tmp_path: Path) -> None:
             for read in (words.load, lambda path: list(read_word_list(path))):
                 with pytest.raises(CorpusError, match="put a tab before the tag"):
                     read(path)
+    # Commas of numbers and of phrases.
+    for word in ("大5,000", "大5,", "好,好"):
+        words.add(word)
+        words.remove(word)
     words.add("奔驰 600", "NR")
     words.remove("奔驰 600")
     words.load(written(tmp_path, "奔驰 600\n"), format="words")
