@@ -76,8 +76,8 @@ cdef extern from *:
     #define STRUCTREG_CLONED
     #endif
 
-    STRUCTREG_CLONED void structreg_add_full(
-        const float *restrict row, Py_ssize_t n_columns, double *restrict scores
+    STRUCTREG_CLONED static void structreg_add_full(
+        const float *__restrict row, Py_ssize_t n_columns, double *__restrict scores
     ) {
         Py_ssize_t k;
         for (k = 0; k < n_columns; k++)
@@ -1094,7 +1094,8 @@ cdef class TrainedRows(Rows):
         uint16 of the same shape, and starts, int64 of shape (n_rows + 1,): the cells of row i are
         starts[i] to starts[i + 1]. If it was counted how often each row occurred in training,
         occurrences, uint8 of shape (n_rows,), are the numbers of bits of the counts, 0 for never.
-        The arrays are used where they lie, mapped files included.
+        Dense values are used where they lie, mapped files included; of the cells of adaptive rows
+        there is a copy, in which a row lies in one place.
     Raises ValueError if the arrays are not of this form, whatever they contain instead.
     """
 

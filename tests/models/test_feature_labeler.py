@@ -85,6 +85,23 @@ def test_predictions_are_those_of_brute_force(learning: AnyLearning) -> None:
             np.testing.assert_allclose(model.predict_marginals(items[:4]), expected, atol=1e-6)
 
 
+def test_values_of_features_of_many_labels() -> None:
+    """One feature has weights of nearly all labels, the others of a few: they are kept unlike."""
+    labels = [f"label{i}" for i in range(70)]
+    items = [{"all": 1.5, f"one{i}": -0.5} for i in range(70)]
+    model = FeatureLabeler(learning=Learning(), epochs=3).fit(
+        [[each] for each in zip(items, labels, strict=True)]
+    )
+    by_label = model._decoders().tables[1]
+    counts = np.diff(by_label.arrays["starts"])
+    assert counts.max() > 35
+    assert counts.min() < 5
+    for item in items:
+        ((score, _),) = model.nbest([item], 1)
+        rows = [value * by_label.weights(murmur_64a(name.encode())) for name, value in item.items()]
+        assert score == pytest.approx(np.sum(rows, axis=0).max())
+
+
 class DensePerceptron:
     """A structured perceptron (Collins 2002) that tries all labelings, and averages by a sum."""
 
