@@ -13,8 +13,6 @@ from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 
-__all__ = ["adapt"]
-
 
 def adapt(
     pipeline: PipelineArgument,

@@ -17,8 +17,6 @@ from spacy_structreg.cli.outputs import ForceOption, check_file
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-__all__ = ["agree"]
-
 
 class Counts(NamedTuple):
     """Sentences that were kept, all of the first input, and its texts that others do not have."""

@@ -18,8 +18,6 @@ from spacy_structreg.cli.engine_options import (
     WorkersOption,
 )
 
-__all__ = ["annotate", "parse_max_bad"]
-
 
 class OutputFormat(str, Enum):
     """Formats of the shards."""

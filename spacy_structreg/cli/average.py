@@ -12,8 +12,6 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 
-__all__ = ["average"]
-
 
 class MeanName(str, Enum):
     """Kinds of means of weights."""

@@ -18,8 +18,6 @@ from spacy_structreg.corpora.palette import COLORS
 if TYPE_CHECKING:
     from spacy_structreg.pipeline.calibration import KindReport
 
-__all__ = ["MethodName", "calibrate"]
-
 
 class MethodName(str, Enum):
     """Kinds of curves from margins to probabilities."""

@@ -13,8 +13,6 @@ import typer
 
 from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["Depends", "as_command", "run"]
-
 # The last paragraph of a docstring is for those who call the function from Python.
 FOR_PYTHON = re.compile(r"\n\n(?:Returns|Raises) ")
 

@@ -12,8 +12,6 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 
-__all__ = ["compile_words"]
-
 
 class ModeName(str, Enum):
     """Modes of listed words: what they are to change."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from spacy_structreg.pipeline.task import ScoreSettings
 
-__all__ = ["compress"]
-
 # Shares of the weights, the smallest ones, that are left out on trial; the most comes first.
 SHARES: Final = (0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.4, 0.2)
 

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "ABOUT_TOKENIZER",
-    "ABOUT_WORDS",
-    "LOAD_CHECKPOINT",
-    "SAVE_CHECKPOINT",
-    "SCORES",
-    "SKELETON",
-    "SOURCE",
-    "TAKEN_OVER",
-    "ZH_ARGUMENTS",
-]
-
 SKELETON: Final = """\
 # Training of <title>.
 # Settings are explained where they stand; the others are spaCy's own:

@@ -21,8 +21,6 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 if TYPE_CHECKING:
     from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["Converted", "convert", "parse_percent"]
-
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
 DEFAULT_OPTIONS = CorpusOptions()

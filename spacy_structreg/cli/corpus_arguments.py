@@ -19,14 +19,6 @@ from spacy_structreg.corpora.corpus_options import (
     parse_days,
 )
 
-__all__ = [
-    "ANY_CORPUS",
-    "CorpusArgument",
-    "PipelineArgument",
-    "corpus_options",
-    "format_option",
-]
-
 PipelineArgument: TypeAlias = Annotated[
     str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
 ]

@@ -22,8 +22,6 @@ from spacy_structreg.cli.outputs import (
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["correct"]
-
 
 def correct(
     pipeline: PipelineArgument,

@@ -17,8 +17,6 @@ from spacy_structreg.cli.engine_options import (
 )
 from spacy_structreg.cli.outputs import ForceOption, check_file
 
-__all__ = ["count_ngrams"]
-
 
 def count_ngrams(
     files: Annotated[

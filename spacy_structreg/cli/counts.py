@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["number_of"]
-
 
 def number_of(number: int, noun: str) -> str:
     """A number and what it counts, with commas: ``1 record``, ``2,000 records``."""

@@ -22,8 +22,6 @@ from spacy_structreg.corpora.palette import css, readable_on_dark
 if TYPE_CHECKING:
     from spacy_structreg.pipeline.task import DrawnTask
 
-__all__ = ["draw"]
-
 PAGE = """\
 <!DOCTYPE html>
 <html>

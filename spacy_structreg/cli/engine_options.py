@@ -9,8 +9,6 @@ from typing import Annotated, TypeAlias
 
 from spacy.cli._util import Opt
 
-__all__ = ["Engine", "EngineOption", "SchedulerOption", "WorkersOption", "trained_by"]
-
 
 class Engine(str, Enum):
     """Engines that need no cluster."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from spacy_structreg.pipeline.evaluation import Evaluation
 
-__all__ = ["ConventionsName", "GivenName", "evaluate"]
-
 
 class GivenName(str, Enum):
     """Parts of the gold corpus that a pipeline may be given."""

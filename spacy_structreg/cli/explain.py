@@ -16,8 +16,6 @@ from spacy_structreg.cli.outputs import check_file
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision, Explanation
 
-__all__ = ["explain"]
-
 
 def explain(
     pipeline: PipelineArgument,

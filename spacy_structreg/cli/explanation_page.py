@@ -11,8 +11,6 @@ from spacy_structreg.corpora.palette import css
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision, Explanation
 
-__all__ = ["page"]
-
 PAGE = """\
 <!DOCTYPE html>
 <html>

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from spacy_structreg.cli.training import Training
     from spacy_structreg.models.reports import EpochReport
 
-__all__ = ["fit"]
-
 CHECKPOINT: Final = ".checkpoint"
 """Ending of the name of the folder that keeps an unfinished training."""
 

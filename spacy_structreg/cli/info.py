@@ -11,8 +11,6 @@ from spacy.cli._util import Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 
-__all__ = ["info"]
-
 # Longer lists are cut in the table.
 MOST_SHOWN = 12
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
         CorpusFacts,
     )
 
-__all__ = ["config_templates", "init_config"]
-
 STDOUT = "-"
 BATCH_SIZE = 100
 # Steps between evaluations where the size of the corpus is not known: 1,000 sentences. Less than

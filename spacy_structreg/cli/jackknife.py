@@ -12,8 +12,6 @@ from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.overrides import OverridesArgument
 
-__all__ = ["jackknife"]
-
 
 def jackknife(
     config: Annotated[Path, Arg(metavar="CONFIG", help="Config with a component to train")],

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.keywords import KeywordCounts
     from spacy_structreg.pipeline.keywords import KeywordSettings
 
-__all__ = ["keywords"]
-
 Record: TypeAlias = dict[str, Any]
 Numbered: TypeAlias = Iterable[tuple[int, str]]
 

@@ -13,8 +13,6 @@ from spacy.cli._util import Opt
 if TYPE_CHECKING:
     from spacy_structreg.corpora.corpus_errors import StrPath
 
-__all__ = ["ForceOption", "check_file", "check_folder", "replace_folder", "write_report"]
-
 ForceOption: TypeAlias = Annotated[
     bool, Opt("--force", "-F", help="Replace the output if there is one")
 ]

@@ -8,8 +8,6 @@ import typer
 
 from spacy_structreg.cli.commands import Depends
 
-__all__ = ["UNKNOWN_OPTIONS", "OverridesArgument", "parse_overrides"]
-
 UNKNOWN_OPTIONS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of the context of a command that takes overrides."""
 

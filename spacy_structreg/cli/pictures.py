@@ -13,8 +13,6 @@ from spacy_structreg.corpora.palette import COLORS, plot_style, readable_on_dark
 if TYPE_CHECKING:
     from spacy_structreg.corpora.corpus_errors import StrPath
 
-__all__ = ["check_picture", "new_figure", "save_figure"]
-
 
 def check_picture(path: Path, *inputs: StrPath) -> None:
     """Check that a picture can be drawn and written, before the work for it begins.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["load_pipeline"]
-
 
 def load_pipeline(name: str) -> Language:
     """Load a pipeline from a folder or an installed package.

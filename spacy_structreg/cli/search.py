@@ -22,8 +22,6 @@ from spacy_structreg.cli.overrides import OverridesArgument
 if TYPE_CHECKING:
     from spacy_structreg.cli.search_space import Resource
 
-__all__ = ["search"]
-
 IDENTITY: Final = "search.json"
 TRIALS: Final = "trials.jsonl"
 TABLE: Final = str(Path(TRIALS).with_suffix(".md"))

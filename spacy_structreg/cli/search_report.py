@@ -11,8 +11,6 @@ from typing import Any
 from spacy_structreg.cli.pictures import new_figure, save_figure
 from spacy_structreg.cli.search_space import Range, Space
 
-__all__ = ["draw_trials", "table_of"]
-
 Lines = Sequence[Mapping[str, Any]]
 
 

@@ -15,8 +15,6 @@ from spacy_structreg.learn.setting_fields import check_choice, check_float, chec
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Range", "Resource", "Space", "read_space", "rounds_of"]
-
 Method: TypeAlias = Literal["random", "halving"]
 Resource: TypeAlias = Literal["epochs", "corpus"]
 """The resource of which each round of halving gives more to the trials that are left."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["arriving_lines", "segment"]
-
 T = TypeVar("T")
 
 STDIN = "-"

@@ -12,8 +12,6 @@ from spacy_structreg.cli.commands import Depends
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["serve"]
-
 LIMITS = Limits()
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-__all__ = ["WithFormats", "WithStyles", "WithTemplates"]
-
 
 class WithTemplates(TyperCommand):
     """A command whose help lists what configs can be made for."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from spacy_structreg.pipeline.readers import Augmenter
 
-__all__ = ["Training", "load_training"]
-
 Part: TypeAlias = Literal["train", "dev"]
 PARTS: Final[tuple[Part, ...]] = ("train", "dev")
 

@@ -14,8 +14,6 @@ from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.outputs import ForceOption, check_file
 
-__all__ = ["uncertain"]
-
 MOST = 1_000
 # Of a text that is short.
 DEFAULT_SHARE = 0.1

@@ -15,8 +15,6 @@ from typing import Final, NoReturn
 
 import typer
 
-__all__ = ["NAME", "as_typed", "command_typed", "user_errors"]
-
 NAME: Final = "structreg"
 """The name of the program, and of the group of commands of spaCy's."""
 

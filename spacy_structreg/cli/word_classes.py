@@ -15,8 +15,6 @@ from spacy_structreg.cli.outputs import ForceOption, check_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["word_classes"]
-
 
 class Method(str, Enum):
     """Ways to vectors of words."""

@@ -38,8 +38,6 @@ from spacy_structreg.pipeline.doc_lines import TextFormat
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["AnnotateSummary", "annotate"]
-
 MANIFEST_FORMAT = 1
 # That of the shards itself, and those inside it.
 FOLDERS = ("", MARKS, QUARANTINES)

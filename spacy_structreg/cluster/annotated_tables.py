@@ -40,8 +40,6 @@ from spacy_structreg.pipeline.constituency_documents import (
 from spacy_structreg.pipeline.task import parts_of
 from spacy_structreg.pipeline.written import ATTRIBUTES, constituents_key, written_annotation
 
-__all__ = ["Annotator", "annotate_batch", "docs_of"]
-
 PROBABILITIES: Final = {
     "words": "word_probabilities",
     "tags": "tag_probabilities",

@@ -26,19 +26,6 @@ from spacy_structreg.corpora.files import NO_ROOM
 from spacy_structreg.pipeline.doc_lines import SUFFIXES, DocLines, TextFormat
 from spacy_structreg.pipeline.gold_docs import bytes_of_docs
 
-__all__ = [
-    "MANIFEST",
-    "MARKS",
-    "QUARANTINES",
-    "Job",
-    "ShardFormat",
-    "UnitReport",
-    "annotate_unit",
-    "check_run",
-    "checksum_of",
-    "try_unit",
-]
-
 ShardFormat = Literal["parquet", "spacy", TextFormat]
 """Formats of the files that are written."""
 

@@ -15,8 +15,6 @@ from spacy_structreg.cluster.extra_packages import need_packages
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["EngineName", "connect"]
-
 EngineName = Literal["local"]
 """Names of engines that are started here."""
 

@@ -6,8 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["ExtraPackage", "need_packages"]
-
 EXTRA = "pip install 'spacy_structreg[cluster]'"
 
 

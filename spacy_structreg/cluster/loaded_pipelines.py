@@ -16,8 +16,6 @@ from spacy.tokens import Doc
 from spacy_structreg.pipeline.evaluation import texts_annotated
 from spacy_structreg.pipeline.vocab_limit import VocabLimit
 
-__all__ = ["BATCH_SIZE", "LoadedPipeline", "load", "slices"]
-
 BATCH_SIZE: Final = 4096
 """So many texts are annotated at a time, at most."""
 

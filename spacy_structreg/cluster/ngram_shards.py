@@ -37,8 +37,6 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["characters_of", "count_ngrams_of_units"]
-
 RANGE_BYTES: Final = 128 << 20
 """About as many bytes of runs are merged by a task."""
 

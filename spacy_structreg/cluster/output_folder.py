@@ -15,8 +15,6 @@ from fsspec.implementations.local import LocalFileSystem
 from spacy_structreg.corpora.files import TEMPORARY, replace_bytes
 from spacy_structreg.corpora.folders import LOCK, locked
 
-__all__ = ["HashedStream", "OutputFolder"]
-
 BLOCK = 1 << 20
 
 

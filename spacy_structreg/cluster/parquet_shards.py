@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from spacy_structreg.cluster.annotated_units import Counted, Job, Quarantine
     from spacy_structreg.cluster.output_folder import HashedStream
 
-__all__ = ["write_parquet"]
-
 # A row group has about so many bytes before it is compressed: that bounds the memory.
 ROW_GROUP_BYTES = 32 << 20
 

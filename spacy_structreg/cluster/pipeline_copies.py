@@ -9,15 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "PipelineCopy",
-    "find_copy",
-    "has_copy",
-    "pipeline_folder",
-    "tree_checksum",
-    "tree_files",
-]
-
 BLOCK = 1 << 20
 
 

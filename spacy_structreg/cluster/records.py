@@ -36,18 +36,6 @@ if TYPE_CHECKING:
 else:
     pa, pc, pq = map(ExtraPackage, ("pyarrow", "pyarrow.compute", "pyarrow.parquet"))
 
-__all__ = [
-    "BadRecord",
-    "Part",
-    "Record",
-    "Unit",
-    "each_record",
-    "format_of",
-    "plan_units",
-    "read_records",
-    "refuse",
-]
-
 Format: TypeAlias = Literal["parquet", "jsonl", "csv", "text"]
 
 FORMATS: Final[dict[str, Format]] = {

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["results_of", "tried"]
-
 
 def tried(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
     """The result of a function, or the ValueError or OSError that it raises.

@@ -16,8 +16,6 @@ from spacy_structreg.cluster.pipeline_copies import (
     tree_files,
 )
 
-__all__ = ["ShippedPipeline", "packed", "ship_pipeline"]
-
 
 def ship_pipeline(client: Client, pipeline: PipelineCopy) -> int:
     """Ship a pipeline to the workers, present and to come, unless all that there are have it.

@@ -27,8 +27,6 @@ from spacy_structreg.models.word_clustering import (
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["cluster_words_of_units"]
-
 # So many results are added up by a task.
 _SUMMANDS: Final = 8
 

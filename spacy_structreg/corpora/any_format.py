@@ -22,15 +22,6 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.spacing import WORD
 
-__all__ = [
-    "all_formats",
-    "find_format",
-    "named_format",
-    "read_sentences",
-    "write_sentences",
-    "written_format",
-]
-
 # How much of a file tells its format.
 MOST_LINES: Final = 200
 MOST_CHARACTERS: Final = 100_000

@@ -8,8 +8,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["member_blocks", "open_archive"]
-
 BLOCK = 1 << 16
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from spacy_structreg.corpora.constituents import Constituent
 
-__all__ = ["Kind", "Step", "binarize", "debinarize"]
-
 
 class Kind(IntEnum):
     """The parts of a node of a binarized tree."""

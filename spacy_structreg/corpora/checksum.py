@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-__all__ = ["corpus_checksum"]
-
 
 def corpus_checksum(sentences: Iterable[Sequence[str]]) -> str:
     """SHA-256, as 64 hexadecimal digits, over the words of all sentences in their order.

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from spacy_structreg.corpora.trees import Tree
 
 
-__all__ = [
-    "ROOT_CATEGORY",
-    "ConstituencySentence",
-    "Constituent",
-    "constituency_sentence",
-    "sentence_of_tree",
-]
-
 ROOT_CATEGORY = "ROOT"
 """Name that the nameless root of a tree gets, if it has several children."""
 

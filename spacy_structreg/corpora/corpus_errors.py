@@ -6,8 +6,6 @@ import logging
 import os
 from typing import TypeAlias
 
-__all__ = ["CorpusError", "StrPath", "shown", "warn_of_digits"]
-
 logger = logging.getLogger("spacy_structreg")
 
 StrPath: TypeAlias = "str | os.PathLike[str]"

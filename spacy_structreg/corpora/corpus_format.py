@@ -12,8 +12,6 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import WORD
 
-__all__ = ["HALF", "MOST", "UNIVERSAL_TAGS", "Format", "share_of", "tokens_of", "universal_tags"]
-
 Reader: TypeAlias = Callable[[Path, CorpusOptions], Iterator[Sentence]]
 Writer: TypeAlias = Callable[[Path, Iterable[Sentence]], None]
 

@@ -8,26 +8,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
-__all__ = [
-    "AUTO",
-    "COLUMNS",
-    "LABEL",
-    "SKIPPED",
-    "TEXT_COLUMNS",
-    "TEXT_SUFFIXES",
-    "WORD",
-    "Compounds",
-    "CorpusOptions",
-    "HeadRuleSet",
-    "SchemeName",
-    "Sentences",
-    "Spaces",
-    "Tokenize",
-    "parse_columns",
-    "parse_days",
-    "split_part",
-]
-
 Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
 """Ways to cut texts into sentences: by punctuation, without regard to line ends, or not at all."""
 

@@ -18,8 +18,6 @@ from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.splits import CtbPart
 from spacy_structreg.corpora.trees import Tree
 
-__all__ = ["article_encoding", "check_counts", "list_articles", "read_articles"]
-
 ARTICLE = re.compile(r"chtb_([0-9]{3,4})\.[a-z]{2,3}(?:\.(?:gz|xz))?")
 # The same articles without trees, which older releases have in folders beside.
 NO_TREES = re.compile(r".*\.(?:pos|raw|seg|txt|sgm|xml)(?:\.(?:gz|xz))?")

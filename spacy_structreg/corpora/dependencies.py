@@ -10,15 +10,6 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "DEPENDENCY",
-    "ROOT",
-    "Parse",
-    "find_circle",
-    "is_projective",
-    "projectivize",
-]
-
 ROOT = -1
 """Head of a root, in place of a position."""
 DEPENDENCY = "dep"

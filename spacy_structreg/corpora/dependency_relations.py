@@ -23,8 +23,6 @@ from typing import TypeAlias
 from spacy_structreg.corpora.dependencies import DEPENDENCY
 from spacy_structreg.corpora.trees import FUNCTION_TAGS, Tree
 
-__all__ = ["CTB_RELATIONS", "NO_RELATIONS", "ROOT_DEPENDENCY", "RelationRules"]
-
 ROOT_DEPENDENCY = "root"
 """Relation of the head of a sentence."""
 

@@ -18,8 +18,6 @@ from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.palette import COLORS, DRAWING, FILLS, fill_of
 from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["dependency_svg", "span_svg", "tree_svg"]
-
 # All lengths are in font sizes. Those of characters are what common fonts have at most.
 NARROW, WIDE = 0.6, 1.2
 GAP = 0.8

@@ -19,22 +19,6 @@ from typing import IO, BinaryIO, TextIO, cast
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.folders import lock_stream
 
-__all__ = [
-    "LONGEST_FILE",
-    "LONGEST_LINE",
-    "NO_ROOM",
-    "check_line_end",
-    "check_lines",
-    "check_writable",
-    "decode_lines",
-    "named_errors",
-    "read_blocks",
-    "read_lines",
-    "read_text",
-    "replace_bytes",
-    "replace_text",
-]
-
 LONGEST_LINE = 1 << 24
 """Most bytes of a line, its break not counted: 16 MiB, ten long novels.
 

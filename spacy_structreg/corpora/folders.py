@@ -15,8 +15,6 @@ from typing import IO, Any, BinaryIO, Final
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 
-__all__ = ["LOCK", "clear", "folder_beside", "lock_stream", "locked", "put_in_place"]
-
 BESIDE: Final = ".structreg"
 """Ending of the name of a folder beside what is written; the name begins with a dot."""
 

@@ -20,8 +20,6 @@ from spacy_structreg.corpora.dependency_relations import (
     RelationRules,
 )
 
-__all__ = ["HEAD_RULES", "HeadRuleName", "HeadRules", "head_rules"]
-
 HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
 """Names of rules: of the Chinese and the Penn Treebank."""
 

@@ -22,22 +22,6 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-__all__ = [
-    "BIO",
-    "OUTSIDE",
-    "SCHEMES",
-    "Place",
-    "Scheme",
-    "Span",
-    "convert",
-    "detect_scheme",
-    "join_places",
-    "labels_of",
-    "place_of",
-    "spans_of",
-    "split_label",
-]
-
 Span: TypeAlias = tuple[int, int, str]
 """Index of the first token, index behind the last one, label."""
 

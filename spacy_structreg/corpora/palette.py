@@ -11,19 +11,6 @@ import re
 import zlib
 from typing import Any, Final, NamedTuple
 
-__all__ = [
-    "COLORS",
-    "DRAWING",
-    "FILLS",
-    "IN_DRAWINGS",
-    "SERIES",
-    "Color",
-    "css",
-    "fill_of",
-    "plot_style",
-    "readable_on_dark",
-]
-
 
 class Color(NamedTuple):
     """A color on a light ground and its counterpart on a dark one, both as ``#rrggbb``."""

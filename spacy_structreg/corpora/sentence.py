@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.spacing import spaces_between
 
-__all__ = ["LabeledSpan", "Phrase", "Sentence", "join", "joined", "single_trees"]
-
 LabeledSpan: TypeAlias = tuple[int, int, str]
 """First word, first word after, label."""
 

@@ -44,15 +44,6 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.sentence_marks import SentenceMarks
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
 
-__all__ = [
-    "LONGEST",
-    "cut_long",
-    "latin_spaces",
-    "sentence_ends",
-    "sentence_ends_of_all",
-    "split_words",
-]
-
 LONGEST: Final = 10_000
 """Longest sentence, in characters: memory of models grows with it."""
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["HAN", "HAN_PAIR", "IDEOGRAPHS", "SPACED_HAN", "WORD", "spaces_between"]
-
 WORD = re.compile("[^ \t\u3000]+")
 """A run of characters that are no white space."""
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"

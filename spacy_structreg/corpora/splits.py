@@ -7,12 +7,6 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from types import MappingProxyType
 
-__all__ = [
-    "CTB_SPLITS",
-    "CtbPart",
-    "fold_bounds",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CtbPart:

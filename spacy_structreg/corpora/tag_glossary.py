@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["PHRASE_GLOSSARY", "RELATION_GLOSSARY", "TAG_GLOSSARY"]
-
 _CTB = {
     "AD": "adverb",
     "AS": "aspect marker",

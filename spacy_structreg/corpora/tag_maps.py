@@ -15,19 +15,6 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-__all__ = [
-    "CLOSED_FIRST_TAGS",
-    "CLOSED_TAGS",
-    "FLAGS_OF_CTB",
-    "LIST_FLAGS",
-    "TAG_MAPS",
-    "WORD_RULES",
-    "WordRule",
-    "listed_tag",
-    "ruler_patterns",
-    "tag_map",
-]
-
 
 class WordRule(NamedTuple):
     """Words of some tags whose universal tag is not that of the table.

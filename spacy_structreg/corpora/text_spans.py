@@ -23,17 +23,6 @@ from spacy_structreg.corpora.files import (
 )
 from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = [
-    "TextSpan",
-    "first_object",
-    "marked_text",
-    "parse_json",
-    "read_objects",
-    "sentences_of_text",
-    "span_of",
-    "string_of",
-]
-
 VISIBLE: Final = re.compile(r"\S")
 LINE_BREAK: Final = re.compile(r"[\r\n]")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")

@@ -13,17 +13,6 @@ from typing import Final
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import STOPS, TERMINATORS, latin_spaces
 
-__all__ = [
-    "FULL_WIDTH_MARKS",
-    "HALF_WIDTH_FORMS",
-    "count_final_marks",
-    "half_width_punctuation",
-    "rewritten",
-    "with_spaces",
-    "without_final_punctuation",
-    "without_punctuation",
-]
-
 PUNCTUATION: Final = "PU"
 """The tag of punctuation in the Chinese Treebank."""
 

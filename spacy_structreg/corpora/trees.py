@@ -13,8 +13,6 @@ from types import MappingProxyType
 
 from spacy_structreg.corpora.sentence import LabeledSpan
 
-__all__ = ["EMPTY_TAG", "FLAT", "Tree", "bracket_of", "escaped_word", "plain_word"]
-
 EMPTY_TAG = "-NONE-"
 """Tag of empty elements, such as traces."""
 FLAT = "FLAT"

@@ -12,8 +12,6 @@ from typing import Final
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
-__all__ = ["read_word_classes", "write_word_classes"]
-
 _DIGITS: Final = frozenset("0123456789")
 _LONGEST_NAME: Final = 100
 

@@ -13,17 +13,6 @@ from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 from spacy_structreg.corpora.tag_maps import LIST_FLAGS
 
-__all__ = [
-    "LONGEST_ENTRY",
-    "LONGEST_ENTRY_LINE",
-    "ListedWord",
-    "WordListFormat",
-    "check_word_alone",
-    "has_frequency_and_tag",
-    "numbered_word_list",
-    "read_word_list",
-]
-
 WordListFormat: TypeAlias = Literal["cedict", "hanlp", "jieba", "words"]
 """Names of formats of word lists: CC-CEDICT's, HanLP's, jieba's, or a word a line."""
 

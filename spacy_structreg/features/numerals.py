@@ -12,18 +12,6 @@ from typing import Final
 
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
 
-__all__ = [
-    "CHARACTERS",
-    "DATE_NAME",
-    "DIGITS",
-    "FRACTION",
-    "LONE",
-    "NUMERAL",
-    "ORDINAL",
-    "PAIRS",
-    "YEAR",
-]
-
 _DIGIT: Final = "一二三四五六七八九两兩"
 _ZERO: Final = "零〇○"
 _UNITS: Final = "十百千"

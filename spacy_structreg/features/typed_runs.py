@@ -19,18 +19,6 @@ from spacy_structreg.features import numerals
 from spacy_structreg.features.character_classes import RUNS
 from spacy_structreg.features.run_begins import RunBegins
 
-__all__ = [
-    "FIRST_STAND_IN",
-    "KINDS",
-    "MAX_LENGTH",
-    "STAND_INS",
-    "CutKind",
-    "LatinRuns",
-    "Run",
-    "RunKind",
-    "TypedRuns",
-]
-
 MAX_LENGTH: Final = 2_000
 """Longest run, in characters."""
 

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["N_BINS", "ReliabilityBin", "calibration_error", "reliability"]
-
 N_BINS: Final = 10
 """Number of bins of equal width that probabilities are sorted into, by default."""
 

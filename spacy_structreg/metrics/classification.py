@@ -9,8 +9,6 @@ from typing import Final
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 from spacy_structreg.metrics.labeling import score_labels
 
-__all__ = ["CLASSIFICATION_FIGURES", "score_classification"]
-
 CLASSIFICATION_FIGURES: Final = FigureTable(
     (Figure("cats_acc", "correct", "total", "share of texts of the right category"),),
     main=("cats_acc",),

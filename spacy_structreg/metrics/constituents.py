@@ -23,17 +23,6 @@ from typing import Final, Protocol, TypeAlias
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 from spacy_structreg.metrics.segmentation import paired
 
-__all__ = [
-    "COLLINS",
-    "CONVENTIONS",
-    "BracketScorer",
-    "BracketedSentence",
-    "Conventions",
-    "HeadedBracket",
-    "bracket_figures",
-    "score_brackets",
-]
-
 EMPTY_TAG = "-NONE-"
 ROOTS = frozenset({"", "ROOT", "S1", "TOP"})
 # Labels that begin with such a character (-LRB-) stay whole.

@@ -25,17 +25,6 @@ from spacy_structreg.metrics.segmentation import (
     word_ends,
 )
 
-__all__ = [
-    "PARSING_FIGURES",
-    "TEXT_PARSING_FIGURES",
-    "Arcs",
-    "ParsedSentence",
-    "ParsingScorer",
-    "TextParsingScorer",
-    "is_punctuation",
-    "score_parses",
-]
-
 NO_PUNCTUATION: Final = "_nopunct"
 """The end of keys and names of counts of words that are not punctuation."""
 

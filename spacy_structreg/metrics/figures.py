@@ -10,8 +10,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-__all__ = ["Counts", "Figure", "FigureTable", "Scores", "counts_of_labels"]
-
 
 class Counts(NamedTuple):
     """Counts of items, such as words, and the figures that follow from them, as fractions of 1.

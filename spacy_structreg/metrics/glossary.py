@@ -13,8 +13,6 @@ from spacy_structreg.metrics.joint import JOINT_FIGURES
 from spacy_structreg.metrics.labeling import SPAN_FIGURES
 from spacy_structreg.metrics.tagging import tagging_figures
 
-__all__ = ["SCORE_GLOSSARY"]
-
 # Of the scorers of spaCy pipes, which have universal tags as well, and of reports on raw text.
 _OTHERS = {
     **{

@@ -22,9 +22,6 @@ from spacy_structreg.metrics.segmentation import (
     word_ends,
 )
 
-__all__ = ["JOINT_FIGURES", "JointScorer", "score_joint"]
-
-
 JOINT_FIGURES: Final = FigureTable(
     (
         *SEGMENTATION_FIGURES.figures,

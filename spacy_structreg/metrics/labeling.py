@@ -15,15 +15,6 @@ from spacy_structreg.corpora.labeling import BIO, OUTSIDE, Place, Span, join_pla
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores, counts_of_labels
 from spacy_structreg.metrics.segmentation import paired
 
-__all__ = [
-    "LABEL_FIGURES",
-    "SPAN_FIGURES",
-    "SpanScorer",
-    "score_labels",
-    "score_spans",
-]
-
-
 _LABEL_ACC: Final = "share of given words with the right label"
 
 SPAN_FIGURES: Final = FigureTable(

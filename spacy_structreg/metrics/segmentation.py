@@ -15,8 +15,6 @@ from typing import Final, TypeVar
 
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 
-__all__ = ["SEGMENTATION_FIGURES", "SegmentationScorer", "count_crossed", "score_segmentation"]
-
 OF_VOCABULARY: Final = ("oov", "oov_correct")
 """Names of the counts of items out of the vocabulary."""
 

@@ -12,8 +12,6 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counted", "randomization_test"]
-
 # scipy.stats.permutation_test does the same for statistics of plain numbers; for counts of several
 # kinds it takes 50 times as long, and other p values where SciPy is not installed help nobody. The
 # tests compare the two.

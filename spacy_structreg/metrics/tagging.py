@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 from spacy_structreg.metrics.figures import Figure, FigureTable, Scores
 from spacy_structreg.metrics.segmentation import OF_VOCABULARY, paired
 
-__all__ = ["TagKind", "TaggingScorer", "score_tagging", "tagging_figures"]
-
 TagKind: TypeAlias = Literal["tag", "pos"]
 """Tags of a corpus, or its universal ones."""
 

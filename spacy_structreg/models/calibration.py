@@ -10,15 +10,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Calibration",
-    "CalibrationMethod",
-    "calibrations_from_json",
-    "calibrations_to_json",
-    "isotonic_regression",
-    "sigmoid",
-]
-
 CalibrationMethod: TypeAlias = Literal["isotonic", "temperature"]
 """Methods of fitting probabilities."""
 

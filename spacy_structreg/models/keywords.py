@@ -16,19 +16,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ComparedWord",
-    "KeywordCounts",
-    "Method",
-    "background_idf",
-    "compare_counts",
-    "count_neighbors",
-    "idf_table",
-    "log_likelihood",
-    "text_rank",
-    "tf_idf",
-]
-
 Method: TypeAlias = Literal["tfidf", "textrank"]
 """Names of ways to score words: TF-IDF or TextRank."""
 

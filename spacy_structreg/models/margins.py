@@ -7,8 +7,6 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["agreement_margins", "tag_margins", "word_margins"]
-
 
 def agreement_margins(
     analyses: Iterable[tuple[float, Sequence[Hashable]]], decided: Sequence[Hashable]

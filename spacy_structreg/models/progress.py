@@ -7,8 +7,6 @@ import warnings
 from functools import cache
 from typing import Any
 
-__all__ = ["progress_bar", "shows_bars"]
-
 
 def in_notebook() -> bool:
     """True within a kernel of Jupyter."""

@@ -10,8 +10,6 @@ from spacy_structreg.tasks.knowledge.lexicon import Lexicon
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-__all__ = ["SearchWord", "atoms_of", "inner_words", "lexicons_of"]
-
 SHORTEST: Final = 2
 """The least number of characters of a word inside a word."""
 

@@ -17,8 +17,6 @@ from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence
 
-__all__ = ["agreed_sentences", "texts_of_all"]
-
 
 class GroupedSpan(NamedTuple):
     """A span of a sentence, with tokens counted from its first one.

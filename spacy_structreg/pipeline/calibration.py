@@ -23,8 +23,6 @@ from spacy_structreg.pipeline.evaluation import (
 )
 from spacy_structreg.pipeline.task import TOKENIZER, Given, is_alphabetic, parts_of, pipes_writing
 
-__all__ = ["Decisions", "KindReport", "calibrate_pipeline", "measure_decisions", "report_of"]
-
 FOLDS: Final = 5
 """The number of parts of a corpus, each of which is judged by the curve of the others."""
 

@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
-from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings
 from spacy_structreg.pipeline.component import (
@@ -29,7 +29,6 @@ from spacy_structreg.pipeline.component import (
 from spacy_structreg.pipeline.constituency_attributes import register_attributes
 from spacy_structreg.pipeline.constituency_documents import (
     SPANS_KEY,
-    Phrase,
     constituency_sentences,
     read_phrases,
     write_constituents,

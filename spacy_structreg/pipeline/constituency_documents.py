@@ -41,18 +41,6 @@ _DOC: Final[Any] = SpanGroup.__dict__["doc"]
 # A span as the bytes of a group have it: three ids, then tokens and characters.
 _SPAN: Final = struct.Struct(">QQQllll")
 
-__all__ = [
-    "HEADS",
-    "SPANS_KEY",
-    "Constituents",
-    "Phrase",
-    "constituency_sentences",
-    "read_phrases",
-    "word_bounds",
-    "write_constituents",
-    "write_phrases",
-]
-
 
 class Constituents(SpanGroup):
     """A span group of constituents that follows its tokens when they are merged or split.

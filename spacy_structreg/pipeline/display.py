@@ -18,18 +18,6 @@ from spacy_structreg.corpora.palette import css, fill_of
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.task import DrawnTask, TaskPart, all_tasks
 
-__all__ = [
-    "DocPicture",
-    "SentencePicture",
-    "doc_pictures",
-    "drawing_tasks",
-    "drawn_styles",
-    "first_pictures",
-    "register",
-    "show",
-    "unregister",
-]
-
 N_SENTENCES: Final = 20
 """The number of sentences that are shown unless another one is asked for."""
 

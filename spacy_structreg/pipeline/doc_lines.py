@@ -31,8 +31,6 @@ from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.gold_docs import sentence_of_doc
 from spacy_structreg.pipeline.written import constituents_key, written_annotation
 
-__all__ = ["SUFFIXES", "DocLines", "TextFormat", "conllu_of", "json_of"]
-
 TextFormat = Literal["conllu", "jsonl", "csv", "label-studio", "doccano"]
 """Formats of files of text that hold Docs."""
 

@@ -35,16 +35,6 @@ from spacy_structreg.pipeline.task import (
     tags_words,
 )
 
-__all__ = [
-    "Evaluation",
-    "ScoredTask",
-    "annotate_texts",
-    "count_texts",
-    "evaluate_docs",
-    "found_pairs",
-    "found_words",
-]
-
 
 @dataclass(frozen=True)
 class ScoredTask:

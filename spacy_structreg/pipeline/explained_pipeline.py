@@ -12,8 +12,6 @@ from spacy_structreg.pipeline.task import TOKENIZER, is_ours
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
-__all__ = ["explain_text", "explaining_part", "explaining_parts"]
-
 
 def explaining_parts(nlp: Language) -> list[str]:
     """The names of the parts of a pipeline whose decisions can be explained; `TOKENIZER` first."""

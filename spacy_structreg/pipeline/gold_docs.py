@@ -33,17 +33,6 @@ from spacy_structreg.pipeline.documents import (
 )
 from spacy_structreg.pipeline.task import all_tasks
 
-__all__ = [
-    "bytes_of_docs",
-    "doc_of_sentence",
-    "read_docbin",
-    "read_docs",
-    "read_sentences",
-    "save_docs",
-    "sentence_of_doc",
-    "write_docs",
-]
-
 # What is written of a token; tasks may have more.
 WRITTEN = ["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
 

@@ -14,8 +14,6 @@ from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.models.parallel import run_tasks
 from spacy_structreg.models.progress import progress_bar
 
-__all__ = ["jackknife_docs"]
-
 
 def jackknife_docs(
     pipe: Any, examples: Sequence[Example], *, n_folds: int, n_threads: int = 1

@@ -19,8 +19,6 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, unknown_stretches
 
-__all__ = ["InWords", "in_words_of", "loosened", "without_words", "words_are_characters"]
-
 # So many spans are shown.
 _SHOWN: Final = 5
 # In fewer characters, all words may well be short.

@@ -30,8 +30,6 @@ from spacy_structreg.pipeline.task import (
     task_of,
 )
 
-__all__ = ["ChangedDoc", "changed_docs", "correct_pipeline"]
-
 # Attributes of tokens that are shown where they change.
 _SHOWN: Final = ("tag_", "pos_", "dep_", "head", "ent_iob_", "ent_type_")
 

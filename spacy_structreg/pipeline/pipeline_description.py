@@ -12,8 +12,6 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.models.stored_model import unnested
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of, stem_of
 
-__all__ = ["describe_model", "describe_pipeline"]
-
 # Settings with an entry of their own.
 _APART: Final = ("learning", "templates")
 

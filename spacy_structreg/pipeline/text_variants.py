@@ -24,8 +24,6 @@ from spacy_structreg.features.scripts import opencc_script
 from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
 
-__all__ = ["create_text_variants"]
-
 _COMMAS: Final = frozenset("，,")
 _HALF_MARKS: Final = frozenset(map(chr, FULL_WIDTH_MARKS))
 # What a token has besides its text, as far as corpora have it; heads are numbers of other tokens.

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from spacy.language import Language
 
-__all__ = ["VocabLimit"]
-
 # The parts of a vocabulary that no text adds to.
 _NOT_WORDS: Final = ("vectors", "lookups")
 

@@ -11,8 +11,6 @@ from spacy.pipeline import AttributeRuler
 from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, pipes_writing, stem_of
 
-__all__ = ["ATTRIBUTES", "constituents_key", "written_annotation", "written_by"]
-
 ATTRIBUTES: Final = {
     "tags": "tag",
     "pos": "pos",

@@ -32,7 +32,6 @@ from spacy_structreg.tasks.segmentation.user_words import Mode
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
 
-__all__ = ["AnnotateOptions", "Annotator"]
 
 MOST_WORDS: Final = 5_000
 """The number of new words after which a pipeline forgets those of the texts that it has seen."""

@@ -30,8 +30,6 @@ from spacy_structreg.serve.requests import (
 )
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["ROUTES", "make_app"]
-
 PAGE: Final = Path(__file__).parent / "page"
 PAGE_METHODS: Final = ["GET", "HEAD"]
 CONLLU: Final = "application/x-conllu"

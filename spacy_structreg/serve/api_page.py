@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any, Final
 
-__all__ = ["api_page"]
-
 PAGE: Final = """\
 <!DOCTYPE html>
 <html lang="en">

@@ -23,8 +23,6 @@ from spacy_structreg.serve.errors import RequestError
 from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["HEADERS", "Connections"]
-
 HEADERS: Final = [
     (
         "content-security-policy",

@@ -14,8 +14,6 @@ from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.task import TaskPart
 
-__all__ = ["pictures_of"]
-
 
 def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
     """The pictures of the sentences of a Doc in all styles that they have, by sentences."""

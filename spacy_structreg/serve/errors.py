@@ -8,16 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-__all__ = [
-    "TITLES",
-    "FaultError",
-    "RequestError",
-    "as_request_faults",
-    "body_of_error",
-    "log",
-    "place_of",
-]
-
 TITLES: Final = {
     400: "The request cannot be read, or asks for what the pipeline does not have",
     408: "The request has not arrived in time",

@@ -17,8 +17,6 @@ from spacy_structreg.serve.errors import RequestError, log, place_of
 from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["Guard", "response_of"]
-
 JSON: Final = b"application/json"
 
 

@@ -17,8 +17,6 @@ from spacy_structreg.serve.errors import RequestError, log
 from spacy_structreg.serve.settings import Limits
 from spacy_structreg.serve.worker import LENGTH, packed
 
-__all__ = ["Pool"]
-
 PORTION: Final = 2_000
 """Characters that a worker is sent at once, or a longer text."""
 

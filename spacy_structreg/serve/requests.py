@@ -6,17 +6,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
-__all__ = [
-    "AnnotateRequest",
-    "Annotations",
-    "ErrorAnswer",
-    "ExplainRequest",
-    "ExplanationAnswer",
-    "HealthAnswer",
-    "PipelineAnswer",
-    "UserWord",
-]
-
 # Whole numbers are no booleans, and numbers no strings.
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -128,6 +117,8 @@ class _Answer(BaseModel):
 
 
 class ErrorContent(_Answer):
+    """An error of the service."""
+
     code: Annotated[str, Field(description="A name for programs, such as text_too_long")]
     message: Annotated[str, Field(description="The fault, and how to mend it")]
 

@@ -18,8 +18,6 @@ from spacy_structreg.serve.guard import Guard
 from spacy_structreg.serve.pool import Pool
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["serve"]
-
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 from typer import Option as Opt
 
-__all__ = ["Limits"]
-
 
 @dataclass(frozen=True)
 class Limits:

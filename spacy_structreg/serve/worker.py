@@ -13,8 +13,6 @@ from typing import Any, BinaryIO, Final
 
 import msgpack
 
-__all__ = ["LENGTH", "main", "packed"]
-
 LENGTH: Final = 4
 """The bytes of a length."""
 

@@ -24,14 +24,6 @@ from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRuleName, HeadRul
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.trees import Tree, plain_word
 
-__all__ = [
-    "FORMAT",
-    "constituency_sentences",
-    "marks_entities",
-    "read_brackets",
-    "trees_with_words",
-]
-
 # White space is that of ASCII: U+3000 and the like may be part of a word.
 SYMBOL = re.compile(r"[()]|[^()\x20\t\n\r\v\f]+")
 MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")

@@ -19,8 +19,6 @@ from spacy_structreg.corpora.files import read_blocks, read_lines
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.text_spans import TextSpan, sentences_of_text
 
-__all__ = ["FORMAT"]
-
 SUFFIX: Final = ".ann"
 ENTITY: Final = re.compile(r"T\S*\t(\S+) ([0-9]{1,12}) ([0-9]{1,12})\t(.*)")
 DISCONTINUOUS: Final = re.compile(r"T\S*\t\S+ [0-9 ]+;[0-9; ]+\t.*")

@@ -19,8 +19,6 @@ from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.formats.columns import read_columns
 from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["CATEGORY", "FORMAT", "JSON_SUFFIXES", "TEXT", "is_json", "read_classified"]
-
 TEXT: Final = "text"
 """Name of the column, or key, of the text."""
 CATEGORY: Final = "category"

@@ -31,8 +31,6 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import spaces_between
 from spacy_structreg.corpora.trees import bracket_of
 
-__all__ = ["DOCUMENT_START", "FORMAT", "Separator", "read_columns", "write_columns"]
-
 Separator: TypeAlias = Literal["\t", " "]
 """Characters that may stand between columns."""
 

@@ -30,18 +30,6 @@ from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.corpora.spacing import SPACED_HAN
 from spacy_structreg.corpora.trees import bracket_of
 
-__all__ = [
-    "FORMAT",
-    "MultiwordToken",
-    "TreebankSentence",
-    "Word",
-    "dependency_sentences",
-    "read_conllu",
-    "sentence_text",
-    "treebank_sentences",
-    "write_conllu",
-]
-
 N_COLUMNS = 10
 NOTHING = "_"
 COLUMNS = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]

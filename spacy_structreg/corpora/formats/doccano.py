@@ -31,8 +31,6 @@ from spacy_structreg.corpora.text_spans import (
     string_of,
 )
 
-__all__ = ["FORMAT", "labeled_object"]
-
 KEYS: Final = ("label", "labels", "entities")
 
 

@@ -33,8 +33,6 @@ from spacy_structreg.corpora.text_spans import (
     span_of,
 )
 
-__all__ = ["FORMAT", "task_of"]
-
 SUFFIX: Final = ".json"
 ANNOTATIONS: Final = ("annotations", "completions")
 # Types of results that label spans, and the keys of their labels; those of HTML and of dialogues

@@ -23,8 +23,6 @@ from spacy_structreg.corpora.files import check_line_end, read_lines, replace_te
 from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
 
-__all__ = ["FORMAT", "PartialSentence", "parse_partial", "read_partial", "write_partial"]
-
 ASKED: Final = "?"
 MARKS: Final[dict[str, bool | None]] = {"|": True, "-": False, " ": None, ASKED: None}
 UNESCAPED: Final = re.compile(r"[\\/|?\s-]")

@@ -28,13 +28,6 @@ from spacy_structreg.corpora.formats.tagged import TAG, split_token, token_lines
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import split_words
 
-__all__ = [
-    "FORMAT",
-    "Compound",
-    "Paragraph",
-    "read_pfr",
-]
-
 PARAGRAPH_ID = re.compile("([0-9]{8})(?:-[0-9]{1,9}){3}")
 ID_TAG = "m"
 TOKEN = re.compile(rf".+/{TAG}(?:\]/?{TAG})?", re.DOTALL)

@@ -24,8 +24,6 @@ from spacy_structreg.corpora.text_spans import (
     string_of,
 )
 
-__all__ = ["FORMAT"]
-
 ACCEPTED: Final = "accept"
 # Keys that tell the format; objects have one of them at least.
 KEYS: Final = frozenset({"spans", "answer", "_input_hash"})

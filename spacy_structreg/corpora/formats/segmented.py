@@ -19,14 +19,6 @@ from spacy_structreg.corpora.files import check_line_end, read_lines, replace_te
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import HAN_PAIR, SPACED_HAN, WORD
 
-__all__ = [
-    "FORMAT",
-    "check_raw_lines",
-    "read_segmented",
-    "unsegmented",
-    "write_segmented",
-]
-
 UNWRITABLE = re.compile("[ \t\u3000\n\r\0\ud800-\udfff]")
 
 # Rows of other formats. Numbers are of any script: such rows are no text either.

@@ -33,17 +33,6 @@ from spacy_structreg.corpora.files import line_encoding, read_lines
 from spacy_structreg.corpora.formats.segmented import read_segmented
 from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = [
-    "CORPORA",
-    "FORMAT",
-    "PARTS",
-    "SighanFile",
-    "find_sighan",
-    "is_release",
-    "list_sighan",
-    "training_vocabulary",
-]
-
 T = TypeVar("T")
 
 CORPORA = ("as", "cityu", "msr", "pku")

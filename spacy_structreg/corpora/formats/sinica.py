@@ -29,8 +29,6 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.sentence import Sentence
 
-__all__ = ["FORMAT", "sinica_sentences"]
-
 LINE = re.compile(r"#[^\[\]]*\[[^\[\]]*\](?P<tree>.*)#[^#]*", re.DOTALL)
 ROW = re.compile(r"#[^\s\[\]]*\[[^\[\]]*\][ \t]*\S.*#[^#]*")
 MARK = re.compile(r"([()|])")

@@ -6,7 +6,5 @@ from typing import Final
 
 from spacy_structreg.corpora.corpus_format import Format
 
-__all__ = ["FORMAT"]
-
 FORMAT: Final = Format("spacy", "Docs", rank=0, suffixes=(".spacy",))
 """Name, recognition, reader and writer of the format."""

@@ -16,8 +16,6 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import WORD
 from spacy_structreg.corpora.trees import bracket_of
 
-__all__ = ["FORMAT", "TAG", "read_tagged", "split_token", "token_lines"]
-
 TAG = "[A-Za-z][A-Za-z0-9-]*"
 """The form of a tag, where formats are told apart."""
 

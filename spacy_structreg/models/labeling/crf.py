@@ -17,8 +17,6 @@ from spacy_structreg.models.reports import EpochReport
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["CRF"]
-
 _ALGORITHMS: Final = ("lbfgs", "l2sgd", "ap", "pa")
 # The settings that each algorithm reads besides `max_iterations`, and what CRFsuite sets them to.
 _READ: Final[Mapping[str, Mapping[str, float]]] = {

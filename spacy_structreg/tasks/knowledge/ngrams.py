@@ -27,21 +27,6 @@ from spacy_structreg.learn.model_file import field, read_model, write_model
 from spacy_structreg.learn.threads import side_by_side
 from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
 
-__all__ = [
-    "CHUNK",
-    "MINIMUM",
-    "MOST",
-    "MostFrequent",
-    "NgramTotals",
-    "character_codes",
-    "count_ngrams",
-    "merge_runs",
-    "read_ngrams",
-    "runs_of_texts",
-    "totals_of",
-    "write_ngrams",
-]
-
 CHUNK: Final = 1 << 21
 """Characters that a thread sorts at a time, if no text has more."""
 

@@ -25,8 +25,6 @@ from spacy_structreg.corpora.labeling import (
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.segmentation.bmes import MOST_LABELS
 
-__all__ = ["allowed_labels", "complete_labels", "label_graph"]
-
 # Of each scheme that labels are written in: the places that go with a place, so that spans of its
 # label can be of any length; None where labels have no prefix.
 NEEDED: Final[Mapping[str, Mapping[str, str] | None]] = MappingProxyType(

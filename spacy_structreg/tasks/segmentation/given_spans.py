@@ -23,19 +23,6 @@ from spacy_structreg.features.character_classes import (
 )
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, Run
 
-__all__ = [
-    "BEGINS",
-    "CONTINUES",
-    "SAYS_STAND_IN",
-    "AnySpan",
-    "GivenSpan",
-    "SpanKind",
-    "SpanLimits",
-    "run_limits",
-    "span_limits",
-    "with_stand_ins",
-]
-
 SpanKind: TypeAlias = Literal["token", "whole", "edges"]
 """Kinds of spans: one token, whole tokens, or edges of tokens."""
 

@@ -52,20 +52,6 @@ from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD, Lexicon
 from spacy_structreg.tasks.segmentation.constraints import Constraints
 
-__all__ = [
-    "LONGEST_WORD",
-    "AnyWords",
-    "CompiledWords",
-    "Mode",
-    "Occurrence",
-    "UserWords",
-    "WordEntry",
-    "compiled",
-    "leftmost_longest",
-    "read_user_words",
-    "whole_ends",
-]
-
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
 """Modes of a user word: forced, preferred, or with a bonus."""
 
