@@ -28,9 +28,12 @@ lang = <lang>
 pipeline = <pipeline>
 disabled = []
 before_creation = null
-after_creation = null
 after_pipeline_creation = null
 batch_size = 1000
+
+# nlp.pipe tokenizes many texts at once.
+[nlp.after_creation]
+@callbacks = "spacy_structreg.batch_tokenizing.v1"
 
 <tokenizer>[nlp.vectors]
 @vectors = "spacy.Vectors.v1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
@@ -332,11 +333,15 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         texts: Iterable[str],
         *,
         n_threads: int = 1,
+        batch_size: int = sys.maxsize,
         user_words: AnyWords | None = None,
     ) -> Iterator[TextAnalysis]:
-        """As `analyze`, for any number of texts in bounded memory, in their order."""
+        """As `analyze`, for any number of texts in bounded memory, in their order.
+
+        batch_size: how many texts are read, at most, before the first analysis is given.
+        """
         decode = partial(self._analyze, user_words=compiled(user_words))
-        return stream_texts(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads, batch_size)
 
     def predict_spans_batch(
         self,
@@ -764,14 +769,17 @@ def stream_texts(
     decoders: DecoderPool[TextDecoderT],
     decode: Callable[[TextDecoderT, list[str]], list[OutputT]],
     n_threads: int,
+    batch_size: int = sys.maxsize,
 ) -> Iterator[OutputT]:
     """Yield the output for each text of a stream, in bounded memory; threads decode side by side.
 
-    decode: gives the outputs for the texts of a portion. Raises TypeError for a single text.
+    decode: gives the outputs for the texts of a portion, `batch_size` of them at most. Raises
+    TypeError for a single text.
     """
     if isinstance(texts, str):
         raise TypeError("expected an iterable of texts, got str; put it into a list")
-    return decoders.stream_portions(text_portions(texts, PORTION), decode, n_threads=n_threads)
+    portions = text_portions(texts, PORTION, batch_size)
+    return decoders.stream_portions(portions, decode, n_threads=n_threads)
 
 
 def _join_nbest(

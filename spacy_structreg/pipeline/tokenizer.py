@@ -279,11 +279,13 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         assert listed is not None
         return listed
 
-    def pipe(self, texts: Iterable[str], *, n_threads: int | None = None) -> Iterator[Doc]:
+    def pipe(
+        self, texts: Iterable[str], batch_size: int = 1000, *, n_threads: int | None = None
+    ) -> Iterator[Doc]:
         """Make the Docs of a stream of texts, in their order; threads decode side by side.
 
+        batch_size: how many texts are read at most, for each thread twice, before the first Doc.
         n_threads: None for as many as the tokenizer has.
-        ``nlp.pipe`` takes these Docs as well as texts: ``nlp.pipe(nlp.tokenizer.pipe(texts))``.
         """
         if not self.model.is_trained:
             yield from map(self, texts)
@@ -291,7 +293,10 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         texts, copies = tee(texts)
         listed = self._listed()
         found = self.model.analyze_stream(
-            copies, n_threads=self._threads(n_threads), user_words=listed
+            copies,
+            n_threads=self._threads(n_threads),
+            batch_size=batch_size,
+            user_words=listed,
         )
         for text, words in zip(texts, found, strict=True):
             doc = self._doc(text, words)

@@ -119,9 +119,9 @@ def test_a_tokenizer_uses_its_threads(
     asked: list[int] = []
     stream = nlp.tokenizer.model.analyze_stream
 
-    def noted(texts: Iterable[str], *, n_threads: int, user_words: Any) -> Any:
+    def noted(texts: Iterable[str], *, n_threads: int, **settings: Any) -> Any:
         asked.append(n_threads)
-        return stream(texts, n_threads=n_threads, user_words=user_words)
+        return stream(texts, n_threads=n_threads, **settings)
 
     monkeypatch.setattr(nlp.tokenizer.model, "analyze_stream", noted)
     texts = ["".join(words) for words in [*WORDS, *STRANGE]] * 5

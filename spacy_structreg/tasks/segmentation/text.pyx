@@ -718,10 +718,11 @@ cdef class TextDecoder(BufferOwner):
         return list(zip(self._words(text, base), tags))
 
 
-def text_portions(texts, Py_ssize_t size):
-    """Yield lists of texts in their order, each of `size` characters or more, but for the last.
+def text_portions(texts, Py_ssize_t size, Py_ssize_t limit):
+    """Yield lists of texts in their order, each of `size` characters or `limit` texts.
 
-    An end counts as a character. Subclasses of str become str; raises TypeError for what is none.
+    The last may be shorter. An end counts as a character. Subclasses of str become str; raises
+    TypeError for what is none.
     """
     cdef list portion = []
     cdef Py_ssize_t total = 0
@@ -732,7 +733,7 @@ def text_portions(texts, Py_ssize_t size):
         text = each
         portion.append(text)
         total += len(text) + 1
-        if total >= size:
+        if total >= size or len(portion) >= limit:
             yield portion
             portion = []
             total = 0
