@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
@@ -11,7 +13,7 @@ from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.word_lists import has_frequency_and_tag
 from spacy_structreg.features.word_fields import lower_case
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SPACE: Final = re.compile(r"[^\S\n]")
 
 MAX_PHRASE: Final = 64
 """Most tokens of a phrase."""
@@ -53,13 +55,7 @@ class Gazetteers:
         self.characters = bool(characters)
         self.names = tuple(sorted(lists))
         # The phrases of each list, sorted, with one space between tokens.
-        self._lists: dict[str, list[str]] = {}
-        # The numbers of the lists that have a phrase, rising.
-        self._found: dict[str, tuple[int, ...]] = {}
-        # The length of the longest phrase of several tokens that begins so.
-        self._longest: dict[str, int] = {}
-        for number, name in enumerate(self.names):
-            self._add(number, name, lists[name])
+        self._lists = {name: self._checked(name, lists[name]) for name in self.names}
 
     @classmethod
     def from_files(
@@ -95,47 +91,32 @@ class Gazetteers:
                 raise CorpusError(path, 1, "no phrase in the file; write one a line")
         return cls(lists, lower=lower, characters=characters)
 
-    def _add(self, number: int, name: str, phrases: Iterable[str]) -> None:
+    def _checked(self, name: str, phrases: Iterable[str]) -> list[str]:
+        """The phrases of a list, sorted, with one space between tokens."""
         if isinstance(phrases, str) or not isinstance(phrases, Iterable):
             raise ValueError(f"the gazetteer {name!r} must be a list of phrases")
         phrases = list(phrases)
         if not phrases:
             raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
-        if set(map(type, phrases)) != {str}:
-            for phrase in phrases:
-                if not isinstance(phrase, str):
-                    raise ValueError(
-                        f"the gazetteer {name!r} has {phrase!r:.80} among its phrases; "
-                        "phrases are strings"
-                    )
+        try:
+            text = "\n".join(phrases)
+        except TypeError:
+            wrong = next(phrase for phrase in phrases if not isinstance(phrase, str))
+            raise ValueError(
+                f"the gazetteer {name!r} has {wrong!r:.80} among its phrases; phrases are strings"
+            ) from None
         if self.lower:
             phrases = list(map(lower_case, phrases))
-        try:
-            phrases = sorted(dict.fromkeys(self._parted(phrases)))
-        except ValueError as error:
-            raise ValueError(f"the gazetteer {name!r}: {error}") from error
-        self._lists[name] = phrases
-        found = self._found
-        shared = {phrase: (*found[phrase], number) for phrase in found.keys() & phrases}
-        found.update(dict.fromkeys(phrases, (number,)))
-        found.update(shared)
-
-    def _parted(self, phrases: list[str]) -> list[str]:
-        """Phrases with one space between tokens; remembers how long they are."""
-        if not self.characters and "\n".join(phrases).split() == phrases:
-            # Each is a single token.
-            if not _encodable("".join(phrases)):
-                for phrase in phrases:
-                    _tokens(phrase, self.characters)
-            return phrases
-        longest = self._longest
-        parted = []
-        for phrase in phrases:
-            tokens = _tokens(phrase, self.characters)
-            if len(tokens) > longest.get(tokens[0], 1):
-                longest[tokens[0]] = len(tokens)
-            parted.append(" ".join(tokens))
-        return parted
+        # Most lists have nothing but single tokens, and those of a model file rise.
+        plain = text.count("\n") < len(phrases) and not _SPACE.search(text) and _encodable(text)
+        if self.characters or not plain or "" in phrases:
+            try:
+                phrases = [" ".join(_tokens(phrase, self.characters)) for phrase in phrases]
+            except ValueError as error:
+                raise ValueError(f"the gazetteer {name!r}: {error}") from error
+        if not all(map(operator.lt, phrases, islice(phrases, 1, None))):
+            phrases = sorted(set(phrases))
+        return phrases
 
     def as_dict(self) -> GazetteerLists:
         """Everything as plain values, sorted, for a model file."""
@@ -147,25 +128,32 @@ class Gazetteers:
         }
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
-    def normalized_by(self, normalize: Callable[[str], str]) -> Gazetteers:
-        """Return the gazetteers with their phrases normalized by a function of characters.
+    def matcher(self, normalize: Callable[[str], str] | None = None) -> PhraseMatcher:
+        """Make what finds the phrases in sentences.
 
-        normalize: gives a text of the same length.
+        normalize: a function of characters, giving a text of the same length, by which the phrases
+        are normalized; tokens are not.
         """
-        # A list in one call; no character becomes a line break, nor a line break anything else.
-        lists = {
-            name: normalize("\n".join(phrases)).split("\n") for name, phrases in self._lists.items()
-        }
-        return Gazetteers(lists, lower=self.lower, characters=self.characters)
+        lists = self._lists
+        if normalize is not None:
+            # A list in one call; no character becomes a line break, nor a line break anything else.
+            lists = {
+                name: normalize("\n".join(phrases)).split("\n") for name, phrases in lists.items()
+            }
+            if self.lower:
+                lists = {name: list(map(lower_case, phrases)) for name, phrases in lists.items()}
+        return PhraseMatcher(lists, lower=self.lower)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gazetteers) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
-        return hash((self.names, self.lower, self.characters, frozenset(self._found)))
+        sizes = tuple(map(len, self._lists.values()))
+        return hash((self.names, self.lower, self.characters, sizes))
 
     def __repr__(self) -> str:
-        return f"Gazetteers of {len(self._found):,} phrases ({', '.join(self.names)})"
+        phrases = set().union(*self._lists.values())
+        return f"Gazetteers of {len(phrases):,} phrases ({', '.join(self.names)})"
 
     def __reduce__(self) -> tuple[object, ...]:
         plain = self.as_dict()
@@ -176,7 +164,33 @@ class Gazetteers:
         """All values that a token may have."""
         return tuple(f"{place}-{name}" for name in self.names for place in "BI")
 
-    def match(self, tokens: Sequence[str]) -> list[list[str]]:
+
+class PhraseMatcher:
+    """The phrases of lists, as they are found in sentences (`Gazetteers.matcher`).
+
+    lists: the phrases of each, with one space between tokens. lower: whether the case of tokens is
+    left out of account.
+    """
+
+    def __init__(self, lists: Mapping[str, list[str]], *, lower: bool) -> None:
+        self._names = tuple(lists)
+        self._lower = lower
+        # The numbers of the lists that have a phrase, rising.
+        self._found: dict[str, tuple[int, ...]] = {}
+        # The length of the longest phrase of several tokens that begins so.
+        self._longest: dict[str, int] = {}
+        found, longest = self._found, self._longest
+        for number, phrases in enumerate(lists.values()):
+            alone = (number,)
+            for phrase in phrases:
+                before = found.setdefault(phrase, alone)
+                if before[-1] != number:
+                    found[phrase] = (*before, number)
+                if " " in phrase:
+                    first, size = phrase[: phrase.index(" ")], phrase.count(" ") + 1
+                    longest[first] = max(size, longest.get(first, 1))
+
+    def __call__(self, tokens: Sequence[str]) -> list[list[str]]:
         """The values of each token: ``B-city`` where a phrase of the list `city` begins, ``I-city``
         inside it; sorted by list.
 
@@ -186,13 +200,13 @@ class Gazetteers:
         n = len(tokens)
         # No phrase has a token with a space in it.
         seen = ["" if " " in token else token for token in tokens]
-        if self.lower:
+        if self._lower:
             seen = list(map(lower_case, seen))
         found, longest = self._found, self._longest
         if not longest:
             none: list[str] = []
             return [
-                [f"B-{self.names[number]}" for number in found[token]] if token in found else none
+                [f"B-{self._names[number]}" for number in found[token]] if token in found else none
                 for token in seen
             ]
         places: list[dict[int, str]] = [{} for _ in range(n)]
@@ -208,7 +222,7 @@ class Gazetteers:
         matches: list[list[str]] = [[] for _ in places]
         for match, of_token in zip(matches, places, strict=True):
             for number, place in sorted(of_token.items()):
-                match.append(f"{place}-{self.names[number]}")
+                match.append(f"{place}-{self._names[number]}")
         return matches
 
 
@@ -217,7 +231,11 @@ def _gazetteers(lists: dict[str, list[str]], lower: bool, characters: bool) -> G
 
 
 def _encodable(text: str) -> bool:
-    return _SURROGATE.search(text) is None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _tokens(phrase: str, characters: bool) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ cdef class TokenKeys(BufferOwner):
         """The streams of sequences of tokens, and the keys of their lists.
 
         sequences: of tokens, each with its columns. match: finds for words the values in lists of
-        phrases (`Gazetteers.match`); None if there are no lists.
+        phrases (`Gazetteers.matcher`); None if there are no lists.
         Returns symbols, of shape (n_streams, n + (n_sequences + 1) * reach) for n tokens, with
         padding before, between and behind the sequences; and for each list where the keys of each
         token begin, int64 of shape (n + 1,), the keys, and None in place of values.

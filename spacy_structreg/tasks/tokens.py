@@ -30,15 +30,16 @@ before and the label. ``edge:`` without atoms is the pair itself, the tag bigram
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.features.gazetteers import Gazetteers, PhraseMatcher
 from spacy_structreg.features.knowledge import BEYOND, CORPUS, WORD_LIST, joined_sources
 from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -179,11 +180,6 @@ class TokenFeatures:
         )
         if not self.templates:
             raise ValueError("all feature templates read gazetteers, but no gazetteer was given")
-        self._match: Callable[[list[str]], list[list[str]]] | None = None
-        if gazetteers is not None and any(map(self._reads_gazetteers, self.templates)):
-            if self.words.script is not None:
-                gazetteers = gazetteers.normalized_by(self.words.normalized)
-            self._match = gazetteers.match
         single = [template for template in self.templates if self._is_single(template)]
         self.shapes: tuple[Shape, ...] = compile_shapes(map(self._window, single))
         numbers = {
@@ -207,6 +203,13 @@ class TokenFeatures:
             [numbers[field] for field in self.atoms],
             [specs[event] for event in self.lists],
         )
+
+    @cached_property
+    def _match(self) -> PhraseMatcher | None:
+        """The phrases of gazetteers as the words look; None if no template reads any."""
+        if self.gazetteers is None or not self.reads_gazetteers():
+            return None
+        return self.gazetteers.matcher(self.words.normalized if self.words.script else None)
 
     def __reduce__(self) -> tuple[object, ...]:
         return TokenFeatures, (

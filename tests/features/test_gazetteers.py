@@ -22,7 +22,7 @@ CITIES = ["New York", "York", "New York City Hall", "Rome"]
 
 def test_the_longest_phrase_wins_and_phrases_do_not_overlap() -> None:
     gazetteers = Gazetteers({"city": CITIES, "title": ["Mr."], "part": ["York City"]})
-    assert gazetteers.match(["Mr.", "York", "saw", "New", "York", "City", "."]) == [
+    assert gazetteers.matcher()(["Mr.", "York", "saw", "New", "York", "City", "."]) == [
         ["B-title"],
         ["B-city"],
         [],
@@ -31,20 +31,20 @@ def test_the_longest_phrase_wins_and_phrases_do_not_overlap() -> None:
         ["I-part"],
         [],
     ]
-    assert gazetteers.match([]) == []
-    assert gazetteers.match(["Rome"]) == [["B-city"]]
-    assert gazetteers.match(["rome", "", "\0", "𠀀"]) == [[], [], [], []]
+    assert gazetteers.matcher()([]) == []
+    assert gazetteers.matcher()(["Rome"]) == [["B-city"]]
+    assert gazetteers.matcher()(["rome", "", "\0", "𠀀"]) == [[], [], [], []]
 
 
 def test_case_may_be_left_out_of_account() -> None:
     gazetteers = Gazetteers({"city": ["ROME", "Évry"]}, lower=True)
-    assert gazetteers.match(["Rome", "rome", "évry"]) == [["B-city"]] * 3
-    assert Gazetteers({"city": ["ROME"]}).match(["Rome"]) == [[]]
+    assert gazetteers.matcher()(["Rome", "rome", "évry"]) == [["B-city"]] * 3
+    assert Gazetteers({"city": ["ROME"]}).matcher()(["Rome"]) == [[]]
 
 
 def test_characters_as_tokens() -> None:
     gazetteers = Gazetteers({"地": ["北京", "北 京 市"]}, characters=True)
-    assert gazetteers.match(list("在北京市北")) == [[], ["B-地"], ["I-地"], ["I-地"], []]
+    assert gazetteers.matcher()(list("在北京市北")) == [[], ["B-地"], ["I-地"], ["I-地"], []]
 
 
 def brute_force(phrases: set[tuple[str, ...]], tokens: list[str]) -> list[str]:
@@ -70,7 +70,7 @@ def test_matches_are_those_of_brute_force(
 ) -> None:
     named = {f"n{i}": [" ".join(phrase) for phrase in each] for i, each in enumerate(lists)}
     gazetteers = Gazetteers(named)
-    found = gazetteers.match(tokens)
+    found = gazetteers.matcher()(tokens)
     expected: list[list[str]] = [[] for _ in tokens]
     for i, each in enumerate(lists):
         for at, place in enumerate(brute_force(each, tokens)):
@@ -78,7 +78,7 @@ def test_matches_are_those_of_brute_force(
     assert found == expected
     assert {value for values in found for value in values} <= set(gazetteers.values)
     for again in (Gazetteers(**gazetteers.as_dict()), pickle.loads(pickle.dumps(gazetteers))):
-        assert again.match(tokens) == found
+        assert again.matcher()(tokens) == found
         assert again.as_dict() == gazetteers.as_dict()
 
 
@@ -107,7 +107,7 @@ def test_files(tmp_path: Path) -> None:
     chinese = Gazetteers.from_files(
         {"city": tmp_path / "chinese"}, characters=True, encoding="gb18030"
     )
-    assert chinese.match(list("北京")) == [["B-city"], ["I-city"]]
+    assert chinese.matcher()(list("北京")) == [["B-city"], ["I-city"]]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def values_of(atom: str, sentence: Sequence[Row], i: int) -> Iterator[object]:
     if field == "ngrams":
         yield from () if outside else letter_ngrams(sentence[j][0])
     elif field == "gazetteers":
-        yield from () if outside else GAZETTEER.match([word for word, _ in sentence])[j]
+        yield from () if outside else GAZETTEER.matcher()([word for word, _ in sentence])[j]
     elif outside:
         yield ("padding",)
     elif field == "tag":
