@@ -6,10 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal, TypeAlias
-
-Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
-"""Ways to cut texts into sentences: by punctuation, without regard to line ends, or not at all."""
+from typing import Final, TypeAlias
 
 Tokenize: TypeAlias = Callable[[str], tuple[list[str], list[bool]]]
 """The words of a text, and whether a space follows each."""

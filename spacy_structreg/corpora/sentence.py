@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby, islice, pairwise
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.spacing import spaces_between
 
 LabeledSpan: TypeAlias = tuple[int, int, str]
 """First word, first word after, label."""
+
+Sentences: TypeAlias = Literal["punctuation", "wrapped", "doc"]
+"""Ways to cut texts into sentences: by punctuation, without regard to line ends, or not at all."""
 
 COLUMNS: Final = ("tags", "heads", "labels", "pos", "spaces", "starts")
 """Fields that have a value for each word, or none."""

@@ -41,6 +41,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.lazy_pattern import lazy_pattern
 from spacy_structreg.corpora.sentence_marks import SentenceMarks
 from spacy_structreg.corpora.spacing import IDEOGRAPHS
 
@@ -65,8 +66,8 @@ UNUSUAL: Final = ("", "[", *MIDDLE)
 BREAKS: Final = "\n\r\u2028\u2029"
 
 # What writers keep apart by spaces: words that are not of Han script, and @names.
-_LATIN_END: Final = re.compile(r"[0-9A-Za-zÀ-ɏ]\Z")
-_LATIN_START: Final = re.compile(r"(?:@|--?(?=[A-Za-z]))?[0-9A-Za-zÀ-ɏ]")
+_LATIN_END: Final = lazy_pattern(r"[0-9A-Za-zÀ-ɏ]\Z")
+_LATIN_START: Final = lazy_pattern(r"(?:@|--?(?=[A-Za-z]))?[0-9A-Za-zÀ-ɏ]")
 # Between such words these have a space behind them.
 _SPACED_MARKS: Final = frozenset(".,;:!?)")
 # Numbers have none before units.
@@ -87,7 +88,7 @@ FOLLOWERS: Final = (
 # Linear on any input: the first class finds a place to look at, every other one takes a run of
 # characters once, and the search goes on behind them. No group is repeated, so that nothing is kept
 # for each character of a long run.
-CANDIDATE: Final = re.compile(
+CANDIDATE: Final = lazy_pattern(
     "[{t}{b}{d}:](?:(?<=:)//[!-~]+|(?<=[{b}])(\\s*)|(?<=[{t}])[{r}]*{j}(\\s*)"
     "|(?<=[{d}])(?:[{d}][{r}]*{j}(\\s*)|[{c}]*(\\s+|(?=\\[[0-9]{{1,3}}\\]))"
     "|(?<=[{h}].)(?=[{h}])()))".format(
@@ -125,15 +126,15 @@ _PAIRS: Final = {
 }
 _CLOSING: Final = "".join(_PAIRS.values())
 _QUOTES: Final = '“‘「『﹁﹃｢〝«‹"'
-_PAIRED: Final = re.compile(
+_PAIRED: Final = lazy_pattern(
     f"(?<![:;])(?<![:;][-'])[(（]|[{re.escape(''.join(_PAIRS)[:-2] + _CLOSING)}\"{BREAKS}]"
 )
 _ENDING: Final = re.escape(TERMINATORS + STOPS)
-_ENDS_AGAIN: Final = re.compile(f'[{re.escape(_CLOSING)}"][^{_ENDING}]*[{_ENDING}]')
+_ENDS_AGAIN: Final = lazy_pattern(f'[{re.escape(_CLOSING)}"][^{_ENDING}]*[{_ENDING}]')
 # What closes is looked for in so many characters, and so many may be open at a time.
 _INSIDE: Final = 200
 # A quotation and this are one sentence, even with white space between them.
-_SAYS: Final = re.compile(f"[{IDEOGRAPHS}]{{1,3}}(?:[说說问問喊答]|(?<!知)道)")
+_SAYS: Final = lazy_pattern(f"[{IDEOGRAPHS}]{{1,3}}(?:[说說问問喊答]|(?<!知)道)")
 _DEPTH: Final = 16
 # Behind these, a quotation has no introduction: 讯（记者）“立正！”随着口令
 _NO_INTRODUCTION: Final = frozenset(")）]］】〕》〉%％")
@@ -148,11 +149,13 @@ _NAME_CHARACTERS: Final = (
     "湯唐特腾騰提图圖托陀瓦万萬汪威韦韋维維魏温溫文翁沃乌烏吾伍武西希锡錫席夏香肖谢謝辛欣休许許逊遜雅"
     "亚亞延扬揚耶叶葉伊易因英尤雨约約赞贊泽澤扎詹珍芝治朱卓兹茲祖佐京翰拜"
 )
-_NAME_BEFORE: Final = re.compile(
+_NAME_BEFORE: Final = lazy_pattern(
     # Of two such characters or more, or one that is all.
     f"(?:[{_NAME_CHARACTERS}]{{2}}|(?<![{IDEOGRAPHS}])[{_NAME_CHARACTERS}])(?<!西安)(?<!延安)\\Z"
 )
-_NAME_AFTER: Final = re.compile(f"[{_NAME_CHARACTERS}](?:[{_NAME_CHARACTERS}]|(?![{IDEOGRAPHS}]))")
+_NAME_AFTER: Final = lazy_pattern(
+    f"[{_NAME_CHARACTERS}](?:[{_NAME_CHARACTERS}]|(?![{IDEOGRAPHS}]))"
+)
 _MARKS: Final = SentenceMarks(
     full_stops="。",
     terminators=TERMINATORS,
@@ -166,20 +169,20 @@ _MARKS: Final = SentenceMarks(
 )
 
 # Breaks within paragraphs: those before and behind rules, and before items of lists, are none.
-_WRAPPED: Final = re.compile(
+_WRAPPED: Final = lazy_pattern(
     rf"(?<=[^{BREAKS}])(?<![=\-_*]{{3}})(?:\r\n|[\n\r])(?!\s|[=\-_*]{{3}}|[-*+]\s|[•·>|]|#{{1,6}}\s|"
     r"[(（]?(?:\d{1,3}|[一二三四五六七八九十]{1,3}(?!、[一二三四五六七八九十]))"
     r"(?:[.)）](?!\d)|[、．])|[①-⒛❶-➓㈠-㈩㊀-㊉])"
 )
 # Where a sentence that is too long may be cut, the best places first; anywhere, if need be.
 _CUTS: Final = (
-    re.compile("(?<=[；;])"),
-    re.compile("(?<=[，、：])|(?<=[,:])(?![0-9A-Za-z/])"),
-    re.compile(r"(?<=\s)(?=\S)"),
-    re.compile(
+    lazy_pattern("(?<=[；;])"),
+    lazy_pattern("(?<=[，、：])|(?<=[,:])(?![0-9A-Za-z/])"),
+    lazy_pattern(r"(?<=\s)(?=\S)"),
+    lazy_pattern(
         f"(?<!\u200d)(?![{EXTENDERS}])(?:(?<![0-9A-Za-zÀ-ɏ{EXTENDERS}])|(?![0-9A-Za-zÀ-ɏ]))"
     ),
-    re.compile(""),
+    lazy_pattern(""),
 )
 _SPACE: Final = re.compile(r"\s*")
 
@@ -197,12 +200,12 @@ IN_CODE: Final = "=/&%_\\|^"
 NEAR: Final = 16
 LATIN_WORD: Final = re.compile(r"[A-Za-z.]+\Z")
 DOTTED: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
-ENUMERATOR: Final = re.compile(
+ENUMERATOR: Final = lazy_pattern(
     r"[(（]?(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[IVX]{1,5}|[ivx]{1,5}|"
     r"[一二三四五六七八九十]{1,3})[)）]?"
 )
 LISTED: Final = re.compile(r"[:;：；]\s{0,2}[(（]?[0-9]{1,2}[)）]?\Z")
-NEXT_WORD: Final = re.compile(f"[{re.escape(OPENERS)}]{{0,4}}([A-Za-z]{{1,12}})(?![A-Za-z.])")
+NEXT_WORD: Final = lazy_pattern(f"[{re.escape(OPENERS)}]{{0,4}}([A-Za-z]{{1,12}})(?![A-Za-z.])")
 
 
 def _listed(words: str) -> frozenset[str]:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from spacy_structreg.corpora.lazy_pattern import lazy_pattern
+
 WORD = re.compile("[^ \t\u3000]+")
 """A run of characters that are no white space."""
 IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -17,9 +19,9 @@ IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
 # Besides them the radicals, 々 〇, the compatibility ideographs, planes 2 and 3.
 HAN = f"\u2e80-\u2fd5\u3005\u3007{IDEOGRAPHS}\uf900-\ufaff\U00020000-\U0003ffff"
 """Ranges of Han characters, for a class of a regular expression."""
-SPACED_HAN = re.compile(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
+SPACED_HAN = lazy_pattern(f"[{HAN}][ \t\u3000]+(?=[{HAN}])")
 """A Han character and the white space before another one."""
-HAN_PAIR = re.compile(f"[{HAN}][ \t\u3000]*[{HAN}]")
+HAN_PAIR = lazy_pattern(f"[{HAN}][ \t\u3000]*[{HAN}]")
 """Two Han characters, with white space between them or none."""
 
 

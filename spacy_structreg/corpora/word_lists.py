@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
+from spacy_structreg.corpora.lazy_pattern import lazy_pattern
 from spacy_structreg.corpora.spacing import HAN
 from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 from spacy_structreg.corpora.tag_maps import LIST_FLAGS
@@ -32,24 +33,26 @@ _JIEBA_TAG: Final = (
     "vd|vg|vi|vn|vq|zg)"
 )
 _JIEBA_USER: Final = (
-    re.compile(rf"(\S+)(?: +([0-9]{{1,18}}))?(?: +({_JIEBA_TAG}))?\s*"),
+    lazy_pattern(rf"(\S+)(?: +([0-9]{{1,18}}))?(?: +({_JIEBA_TAG}))?\s*"),
     # A word with spaces; but no tag before the frequency.
-    re.compile(rf"(?!.* {_JIEBA_TAG} +[0-9]+\s*$)(\S.*?) +([0-9]{{1,18}})(?: +({_JIEBA_TAG}))?\s*"),
+    lazy_pattern(
+        rf"(?!.* {_JIEBA_TAG} +[0-9]+\s*$)(\S.*?) +([0-9]{{1,18}})(?: +({_JIEBA_TAG}))?\s*"
+    ),
 )
 _FLAG: Final = "(?:" + "|".join(sorted(LIST_FLAGS, key=len, reverse=True)) + ")"
 _HAN: Final = f"[{HAN}]"
-_HANLP: Final = re.compile(rf"\S*{_HAN}\S*(?: +{_FLAG} +[0-9]{{1,18}})+\s*")
-_WITH_BOTH: Final = re.compile(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
+_HANLP: Final = lazy_pattern(rf"\S*{_HAN}\S*(?: +{_FLAG} +[0-9]{{1,18}})+\s*")
+_WITH_BOTH: Final = lazy_pattern(rf".*{_HAN}.* [0-9]{{1,18}} +{_JIEBA_TAG}\s*")
 # Of a line without a tab, or a word.
 _CTB_TAG: Final = "(?:" + "|".join(tag for tag in TAG_GLOSSARY["CTB"] if tag.isalpha()) + ")"
 # Of one letter behind a word, none can tell whether it is a tag: 维生素 a.
-_WITH_EITHER: Final = re.compile(
+_WITH_EITHER: Final = lazy_pattern(
     rf"\S*{_HAN}\S* +(?:[0-9]+(?: +[a-z]+)?|(?![a-z]$){_JIEBA_TAG}|{_CTB_TAG})|"
     rf"\S+ +[0-9]+ +{_JIEBA_TAG}|"
     # A row of a table; of 大5,000 the comma belongs to a number.
     rf"[^,]*{_HAN}[^,]*(?<![0-9]),(?:(?:[0-9]+|{_JIEBA_TAG}|{_CTB_TAG})(?:,.*)?|,.*)"
 )
-_WITH_ONE: Final = re.compile(
+_WITH_ONE: Final = lazy_pattern(
     rf"\S*{_HAN}\S* +(?:[0-9]{{1,18}}|{_JIEBA_TAG})\s*|\S+ +[0-9]{{1,18}} +{_JIEBA_TAG}\s*"
 )
 

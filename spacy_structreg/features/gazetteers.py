@@ -9,8 +9,6 @@ from itertools import islice
 from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines
-from spacy_structreg.corpora.word_lists import has_frequency_and_tag
 from spacy_structreg.features.word_fields import lower_case
 
 _SPACE: Final = re.compile(r"[^\S\n]")
@@ -71,6 +69,9 @@ class Gazetteers:
         Names ending in .gz and .xz are decompressed. Raises CorpusError as `read_lines` does, and
         for lines that are too long; ValueError as the class does.
         """
+        from spacy_structreg.corpora.files import read_lines
+        from spacy_structreg.corpora.word_lists import has_frequency_and_tag
+
         lists: dict[str, list[str]] = {}
         for name, path in paths.items():
             phrases = lists[name] = []

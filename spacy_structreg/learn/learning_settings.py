@@ -11,6 +11,7 @@ from spacy_structreg.learn.setting_fields import Settings, setting
 
 Algorithm: TypeAlias = Literal["perceptron", "pa", "pa_i", "pa_ii"]
 Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
+Mean: TypeAlias = Literal["nonzero", "plain"]
 Optimizer: TypeAlias = Literal["sgd", "adf", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive", "gaussian_dropout"]
 

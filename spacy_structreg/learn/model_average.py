@@ -6,15 +6,13 @@ And weights of fewer bits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.learn.learning_settings import FULL_PRECISION
+from spacy_structreg.learn.learning_settings import FULL_PRECISION, Mean
 from spacy_structreg.learn.rows import TrainedRows
-
-Mean: TypeAlias = Literal["nonzero", "plain"]
 
 MEANS: Final = ("nonzero", "plain")
 

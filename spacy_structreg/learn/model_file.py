@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.learn.header import unpack_header
 
 FORMAT_VERSION: Final = 1
@@ -67,6 +66,8 @@ def write_model(
     path: StrPath, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write a model file atomically."""
+    from spacy_structreg.corpora.files import replace_bytes
+
     with replace_bytes(path) as stream:
         for chunk in _chunks(header, arrays):
             stream.write(chunk)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 InputT = TypeVar("InputT")
 OutputT = TypeVar("OutputT")
@@ -24,6 +26,8 @@ def side_by_side(
     if n_threads <= 1:
         yield from map(work, inputs)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(n_threads) as pool:
         pending: deque[Future[OutputT]] = deque()
         try:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import ExampleSchema, GoldT
 from spacy_structreg.models.protocols import Compiled
-from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.learn.learning_settings import Mean
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.corrections import Corrections
+    from spacy_structreg.models.reports import EpochReport
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,8 @@ from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
@@ -66,6 +64,8 @@ from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.explanation import Explanation
     from spacy_structreg.training.agenda import AgendaTrainer
 

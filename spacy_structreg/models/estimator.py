@@ -18,13 +18,11 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import BaseModel, FitOptions
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
-from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.models.stored_model import (
     besides_tables,
@@ -40,10 +38,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from spacy_structreg.learn.freezing import Bits
-    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.learn.learning_settings import Mean
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.checkpoints import Checkpoint
     from spacy_structreg.models.corrections import CorrectionTrainer
     from spacy_structreg.models.epochs import Epochs
+    from spacy_structreg.models.reports import EpochReport
 
 # Arrays of a running training that are no weights.
 _KEPT = "training"

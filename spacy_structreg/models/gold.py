@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.corpora.sentences import split_words
 
 Words: TypeAlias = Sequence[str]

@@ -18,6 +18,7 @@ from spacy_structreg.features.knowledge import (
     INFORMATION_ATOM,
     LEXICON,
     LEXICON_ATOMS,
+    STATISTICS,
     VARIETY,
     VARIETY_ATOMS,
     guide_templates,
@@ -33,17 +34,17 @@ from spacy_structreg.models.settings import (
     WordTextSettings,
 )
 from spacy_structreg.models.stored_model import nested, read_model, unnested
-from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.source import CharacterSource
-from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+    from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
 
 # Tasks of the models that find words in raw text, and can be guides; with their classes, which have
@@ -170,6 +171,7 @@ def _statistics(
     """The statistics of texts, joined to those of files of counts."""
 
     from spacy_structreg.tasks.knowledge.ngrams import count_ngrams, read_ngrams
+    from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
     view = atoms.normalization()
     source = StatisticsSource.of(count_ngrams(texts, view=view, n_threads=n_threads), information)
@@ -181,7 +183,7 @@ def _statistics(
 def has_statistics(atoms: CharacterAtoms | None) -> bool:
     """True if one of the sources is counted in raw text."""
     sources = () if atoms is None else atoms.sources
-    return any(isinstance(source, StatisticsSource) for source in sources)
+    return any(source.LABEL == STATISTICS for source in sources)
 
 
 def recounted(
@@ -197,6 +199,8 @@ def recounted(
     counts: files of counts (`tasks.knowledge.ngrams`), which are joined to those of the texts.
     together: add the new counts to those of the model; else they replace them.
     """
+
+    from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
     def counted(source: CharacterSource) -> CharacterSource:
         if not isinstance(source, StatisticsSource):
@@ -355,12 +359,21 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
         )
     if field(header, "state", str) == "training":
         raise ValueError("its guide is not a trained model")
+    from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+
     model = getattr(spacy_structreg, _TEXT_MODELS[task]).from_contents("guide", header, arrays)
     return GuideSource(atom, model)
 
 
+def _restored_statistics(_: str, header: dict[str, Any], arrays: Arrays) -> StatisticsSource:
+    from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
+
+    return StatisticsSource.from_contents(header, arrays)
+
+
+# By the `NAME` of each source.
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide,
-    LexiconSource.NAME: lambda _, *contents: LexiconSource.from_contents(*contents),
-    StatisticsSource.NAME: lambda _, *contents: StatisticsSource.from_contents(*contents),
+    "guide": restored_guide,
+    "lexicon": lambda _, *contents: LexiconSource.from_contents(*contents),
+    "statistics": _restored_statistics,
 }

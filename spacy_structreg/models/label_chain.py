@@ -18,7 +18,6 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
@@ -37,6 +36,7 @@ from spacy_structreg.tasks.tokens import FeatureList
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.explanation import Explanation
     from spacy_structreg.training.chain import ChainTrainer
     from spacy_structreg.training.log_linear import LogLinearTrainer

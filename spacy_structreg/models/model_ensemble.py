@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from spacy_structreg.learn.freezing import Bits
-    from spacy_structreg.learn.model_average import Mean
+    from spacy_structreg.learn.learning_settings import Mean
 
 WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The weights of the scores of characters that are tried on development sentences.

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.corpus_options import Sentences
+from spacy_structreg.corpora.sentence import Sentences
 from spacy_structreg.corpora.sentences import (
     cut_long,
     latin_spaces,

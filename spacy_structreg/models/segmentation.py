@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVa
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.features.segmentation import (
     CHARACTER_TABLES,
     CHARACTER_TYPES,
@@ -24,10 +24,8 @@ from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT, SegmentedGold, SegmentedSchema
@@ -68,6 +66,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.training.agenda import AgendaTrainer
     from spacy_structreg.training.chain import ChainTrainer
     from spacy_structreg.training.log_linear import LogLinearTrainer

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates

@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.features.typed_runs import LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.estimator import Estimator

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 
 Sure: TypeAlias = tuple[str, NDArray[np.float64]]
 """A sentence without white space, and its margins, as `predict_margins` gives them."""

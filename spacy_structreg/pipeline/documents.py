@@ -17,7 +17,7 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.component import sentence_bounds
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.formats.partial import PartialSentence
+    from spacy_structreg.corpora.partial_sentence import PartialSentence
 
 UNKNOWN_WORDS: Final = "unknown_words"
 """The span group of a gold Doc in which it is not known whether a word ends between two tokens."""
@@ -187,7 +187,7 @@ def partial_sentence(doc: Doc) -> PartialSentence | None:
     if not unknown and n_tagged in (0, len(pairs)):
         return None
     # Which spaCy need not import whenever it makes a pipeline.
-    from spacy_structreg.corpora.formats.partial import PartialSentence
+    from spacy_structreg.corpora.partial_sentence import PartialSentence
 
     return PartialSentence.of_words([word for word, _ in pairs], [tag for _, tag in pairs], unknown)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spacy.language import Language
 
-from spacy_structreg.learn.model_average import Mean
+from spacy_structreg.learn.learning_settings import Mean
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 
 

@@ -16,8 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
-from spacy_structreg.corpora.corpus_options import Sentences
-from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
+from spacy_structreg.corpora.sentence import LabeledSpan, Sentence, Sentences
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,

@@ -25,8 +25,8 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.corpus_options import Sentences
 from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentence import Sentences
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.partial import (
-    PartialSentence,
     parse_partial,
     read_partial,
     write_partial,
 )
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 
 CHARACTERS = st.characters(exclude_categories=["Cs", "Cc"]).filter(
     lambda c: not c.isspace() and c != "\ufeff"

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter

@@ -17,7 +17,7 @@ from looped import looped
 from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.corpora.sentences import LONGEST
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger

@@ -19,7 +19,7 @@ from grid import Grid, Key, Results, System
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.metrics.segmentation import score_segmentation
 from spacy_structreg.models.segmentation import CharacterSegmenter
 

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.formats.partial import PartialSentence
+from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT, TaggedGold, TaggedSchema, known_pairs, tags_of
@@ -61,6 +59,8 @@ from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, Wor
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.training.agenda import AgendaTrainer
 
 

@@ -29,12 +29,13 @@ from spacy_structreg.models.label_chain import (
 )
 from spacy_structreg.models.model_spec import StoredSpec
 from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
-from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
 from spacy_structreg.tasks.tokens import TokenFeatures, TokenRows
 from spacy_structreg.tasks.word_fields import WordFields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
 
 LabeledTokens: TypeAlias = Sequence[tuple[str, ...]]
 LabeledFeatures: TypeAlias = Sequence[tuple[dict[str, float], str]]
@@ -238,6 +239,8 @@ class FeatureLabelerSettings(LabelerSettings):
 
     def features(self) -> DictionaryFeatures:
         """The features of items."""
+        from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
+
         return DictionaryFeatures(self.edges)
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.word_lists import ListedWord
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import check_strings
 from spacy_structreg.tasks.knowledge.lexicon import Lexicon
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from spacy_structreg.corpora.word_lists import ListedWord
 
 FREQUENCY_BITS: Final = 4
 """Frequency classes: 0 if it is unknown, n for 2ⁿ⁻¹ times and more, up to 15."""

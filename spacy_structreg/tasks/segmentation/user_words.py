@@ -22,7 +22,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgpack
@@ -30,14 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.tag_maps import listed_tag
-from spacy_structreg.corpora.word_lists import (
-    WordListFormat,
-    check_word_alone,
-    has_frequency_and_tag,
-    numbered_word_list,
-)
 from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.model_file import (
     Arrays,
@@ -51,6 +44,9 @@ from spacy_structreg.learn.model_file import (
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD, Lexicon
 from spacy_structreg.tasks.segmentation.constraints import Constraints
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.word_lists import WordListFormat
 
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
 """Modes of a user word: forced, preferred, or with a bonus."""
@@ -299,6 +295,8 @@ class CompiledWords:
 
     def write(self, path: StrPath) -> None:
         """Write a file that `UserWords.load` maps, in one step."""
+        from spacy_structreg.corpora.files import replace_bytes
+
         with replace_bytes(path) as stream:
             stream.write(self.to_bytes())
 
@@ -809,6 +807,8 @@ def read_user_words(
     Raises CorpusError, besides the errors of `read_lines`, for lines that are not of the format,
     for words and tags that `UserWords.add` refuses, and for tags that cannot be mapped.
     """
+    from spacy_structreg.corpora.word_lists import numbered_word_list
+
     found, entries = numbered_word_list(path, format=format, encoding=encoding)
     for number, entry in entries:
         try:
@@ -863,7 +863,9 @@ def _checked_words(
         if type(tag) not in (str, type(None)) or tag not in by_tag:
             by_tag[tag] = entry._replace(tag=_checked(tag, "tag"))
         listed = _checked(word, "word")
-        if tag is None and not as_they_stand:
+        if tag is None and not (as_they_stand or listed.isalnum()):
+            from spacy_structreg.corpora.word_lists import check_word_alone
+
             check_word_alone(listed)
         checked[listed] = by_tag[tag]
     return checked
@@ -880,11 +882,14 @@ def _checked(given: Any, what: str) -> str:
         raise ValueError(
             f"the {what} {text[:20]!r}… has {len(text)} characters; {LONGEST_WORD} are the most"
         )
-    if what == "word" and has_frequency_and_tag(text):
-        raise ValueError(
-            f"the {what} {text!r} looks like an entry of a dictionary of jieba, with frequency and "
-            "tag; leave these out"
-        )
+    if what == "word" and " " in text:
+        from spacy_structreg.corpora.word_lists import has_frequency_and_tag
+
+        if has_frequency_and_tag(text):
+            raise ValueError(
+                f"the {what} {text!r} looks like an entry of a dictionary of jieba, with frequency "
+                "and tag; leave these out"
+            )
     if text != text.strip():
         raise ValueError(f"the {what} {text!r} begins or ends with white space; remove that")
     try:
