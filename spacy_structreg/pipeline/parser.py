@@ -246,9 +246,14 @@ def _known_heads(
     return heads
 
 
-def _given(heads: list[int], labels: list[str] | None, start: int, end: int) -> GivenArcs:
-    """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
+def _given(heads: list[int], labels: list[str] | None, start: int, end: int) -> GivenArcs | None:
+    """The heads and labels of the tokens from `start` to `end` that stay; None for others.
+
+    None for all is faster than None for each.
+    """
     found = [None if head == _UNKNOWN else head for head in heads[start:end]]
+    if found.count(None) == end - start:
+        return None
     if labels is None:
         return found, [None] * len(found)
     return found, [
