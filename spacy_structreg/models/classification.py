@@ -18,6 +18,7 @@ from spacy_structreg.models.gold import Words, as_list, check_names
 from spacy_structreg.models.label_chain import (
     ChainEstimator,
     LabelChainSpec,
+    Query,
     SequenceDecoder,
     Split,
 )
@@ -102,7 +103,7 @@ class TextClassifierSpec(LabelChainSpec[ClassifiedWords]):
         return [sentence[0]], [sentence[1]]
 
 
-class TextClassifier(ChainEstimator[ClassifiedWords]):
+class TextClassifier(ChainEstimator[ClassifiedWords, str]):
     """Finds the category of a text: multinomial logistic regression on its words and n-grams.
 
     It is a chain of a single label, so that the weights are learned, and features noised, as those
@@ -151,15 +152,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords]):
 
     def predict(self, words: Words) -> str:
         """The category of a text. Raises ValueError if the model has not been trained."""
-        return self._decoders().run(SequenceDecoder.label, [(self._items(words), None)])[0][0]
-
-    def predict_batch(self, texts: Iterable[Words], *, n_threads: int = 1) -> list[str]:
-        """The category of each text; threads work side by side. As `predict`."""
-        return list(self.predict_stream(texts, n_threads=n_threads))
-
-    def predict_stream(self, texts: Iterable[Words], *, n_threads: int = 1) -> Iterator[str]:
-        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
-        return self._categories(map(self._items, texts), self._decoders(), n_threads)
+        return self._predict(words)
 
     def predict_marginals(self, words: Words) -> dict[str, float]:
         """The probability of each category of a text.
@@ -173,7 +166,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords]):
         self, texts: Iterable[Words], *, n_threads: int = 1
     ) -> Iterator[dict[str, float]]:
         """`predict_marginals` of any number of texts in bounded memory, in their order."""
-        return map(self._named, self._marginals_stream(map(self._items, texts), n_threads))
+        return map(self._named, self._marginals_stream(texts, n_threads))
 
     def _named(self, marginals: NDArray[Any]) -> dict[str, float]:
         return dict(zip(self.labels, marginals[0].tolist(), strict=True))
@@ -191,13 +184,8 @@ class TextClassifier(ChainEstimator[ClassifiedWords]):
     def _extent(items: Sequence[Any]) -> int:
         return len(items[0])
 
-    def _categories(
-        self,
-        inputs: Iterable[Sequence[Any]],
-        decoders: DecoderPool[SequenceDecoder],
-        n_threads: int,
-    ) -> Iterator[str]:
-        return (labels[0] for labels in self._stream(inputs, decoders, n_threads))
+    def _decode(self, decoder: SequenceDecoder, queries: list[Query]) -> list[str]:
+        return [labels[0] for labels in decoder.label(queries)]
 
     def _score(
         self,
@@ -206,7 +194,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
-        found = self._categories(([words] for words, _ in gold), decoders, n_threads)
+        found = self._stream((words for words, _ in gold), decoders, n_threads)
         return score_classification((category for _, category in gold), found)
 
 

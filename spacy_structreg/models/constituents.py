@@ -25,7 +25,7 @@ from spacy_structreg.learn.setting_fields import (
     from_settings,
     setting,
 )
-from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
     contents_of_words,
@@ -42,7 +42,6 @@ from spacy_structreg.models.tree_parser import (
     TreeParserSettings,
     TreeSpec,
     checked_sentence,
-    size_of_query,
     visible_places,
 )
 from spacy_structreg.search.agenda import Agenda
@@ -416,13 +415,7 @@ def _n_unaries(sentence: ConstituencySentence) -> int:
 
 
 class ConstituencyParser(
-    TreeParser[
-        ConstituencySentence,
-        ConstituentDecoder,
-        GivenConstituents,
-        ConstituentQuery,
-        ConstituencySentence,
-    ]
+    TreeParser[ConstituencySentence, ConstituentDecoder, ConstituencySentence]
 ):
     """Builds a phrase structure tree with heads over tagged words, by beam search.
 
@@ -486,8 +479,8 @@ class ConstituencyParser(
         end and its head: int32 of shape (n_constituents, 4).
         """
         decoders = self._decoders()
-        queries = [self._query(*pair) for pair in with_given(sentences, given)]
-        return decoders.batch(queries, parse_arrays, size=size_of_query, n_threads=n_threads)
+        queries = list(self._queries(sentences, given))
+        return decoders.batch(queries, parse_arrays, size=self._size, n_threads=n_threads)
 
     def nbest(
         self, words: Words, tags: Sequence[str], n: int
@@ -528,10 +521,10 @@ class ConstituencyParser(
 
             return explained_tree(decoder, visible, of_visible, names, shown)
 
-    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
-        return ConstituentQuery.of(sentence, given)
+    def _query(self, item: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
+        return ConstituentQuery.of(item, given)
 
-    def _parse(
+    def _decode(
         self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
     ) -> list[ConstituencySentence]:
         return parse_constituents(decoder, queries)
@@ -549,7 +542,6 @@ class ConstituencyParser(
     ) -> Scores:
         from spacy_structreg.metrics.constituents import score_brackets
 
-        predicted = self._stream(
-            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
-        )
+        sentences = ((sentence.words, sentence.tags) for sentence in gold)
+        predicted = self._stream(sentences, decoders, n_threads)
         return score_brackets(gold, predicted)

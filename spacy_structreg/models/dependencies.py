@@ -472,7 +472,7 @@ def _labels_of(example: Sentence, labeled: bool) -> tuple[str | None, ...]:
     return example.labels if labeled else (DEPENDENCY,) * len(example.words)
 
 
-class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Parse]):
+class DependencyParser(TreeParser[Sentence, ParseDecoder, Parse]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     Tables of templates are those of `features.dependencies`. Without labels, all arcs get
@@ -601,10 +601,10 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Pars
             n_threads=n_threads,
         )
 
-    def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
-        return Query.of(sentence, given, backward=self.settings.backward)
+    def _query(self, item: TaggedSentence, given: GivenArcs | None) -> Query:
+        return Query.of(item, given, backward=self.settings.backward)
 
-    def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
+    def _decode(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
         return parse_queries(decoder, queries)
 
     def _examples(self, sentence: Sentence) -> Sequence[Sentence]:
@@ -627,7 +627,6 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, GivenArcs, Query, Pars
     ) -> Scores:
         from spacy_structreg.metrics.dependencies import score_parses
 
-        predicted = self._stream(
-            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
-        )
+        sentences = ((sentence.words, sentence.tags) for sentence in gold)
+        predicted = self._stream(sentences, decoders, n_threads)
         return score_parses(gold, predicted)

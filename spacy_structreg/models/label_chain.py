@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, product
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,10 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.models.base_model import FitOptions
-from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
-from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.decoders import WORD, DecoderPool, OutputT
 from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ChainSpec, Labels, StoredSpec
+from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
@@ -94,7 +94,7 @@ class SequenceDecoder:
         """For how many positions it keeps working memory."""
         return self._decoder.capacity
 
-    def label(self, queries: Sequence[tuple[Sequence[Any], Given | None]]) -> list[list[str]]:
+    def label(self, queries: Sequence[Query]) -> list[list[str]]:
         """The best labels of sequences, in BIO if there is a scheme; given: see `Labeler.predict`.
 
         queries: items, and the labels that are given.
@@ -291,7 +291,11 @@ class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
         return [convert(part, "io", "bio") for part in parts] if self.scheme == "io" else parts
 
 
-class ChainEstimator(Estimator[GoldT, SequenceDecoder]):
+Query: TypeAlias = tuple[Sequence[Any], Given | None]
+"""The items of a sequence as features see them, and the labels that are given."""
+
+
+class ChainEstimator(Predictor[GoldT, SequenceDecoder, Any, OutputT], Generic[GoldT, OutputT]):
     """An estimator of label chains.
 
     A subclass sets what features see and, if labels stand for spans, their scheme, and says what
@@ -355,28 +359,17 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder]):
             )
         return self._decoders()
 
-    def _stream(
-        self,
-        inputs: Iterable[Sequence[Any]],
-        decoders: DecoderPool[SequenceDecoder],
-        n_threads: int,
-        given: Iterable[Given | None] | None = None,
-    ) -> Iterator[list[str]]:
-        return decoders.stream(
-            with_given(inputs, given),
-            SequenceDecoder.label,
-            size=self._size_of,
-            n_threads=n_threads,
-        )
+    def _query(self, item: Any, given: Given | None) -> Query:
+        return self._items(item), given
 
-    def _size_of(self, query: tuple[Sequence[Any], Given | None]) -> int:
+    def _size(self, query: Query) -> int:
         return WORD * self._extent(query[0])
 
     def _marginals_stream(
-        self, inputs: Iterable[Sequence[Any]], n_threads: int
+        self, inputs: Iterable[Any], n_threads: int
     ) -> Iterator[NDArray[np.float64]]:
         return self._probable().stream(
-            inputs, _sum, size=lambda items: WORD * self._extent(items), n_threads=n_threads
+            self._queries(inputs, None), _sum, size=self._size, n_threads=n_threads
         )
 
     @staticmethod
@@ -397,7 +390,7 @@ class LabelerSettings(TrainingSettings):
     epochs: int = 15
 
 
-class Labeler(ChainEstimator[GoldT]):
+class Labeler(ChainEstimator[GoldT, list[str]]):
     """Labels every item of a sequence, with spans of the scheme if there is one."""
 
     NOUN = "labeler"
@@ -417,33 +410,10 @@ class Labeler(ChainEstimator[GoldT]):
         Raises ValueError if the model has not been trained, for items of another form, and for
         what is given if it is not a label or None for each item or, with a scheme, not in BIO.
         """
-        return self._decoders().run(SequenceDecoder.label, [(self._items(items), given)])[0]
+        return self._predict(items, given)
 
-    def predict_batch(
-        self,
-        sequences: Iterable[Iterable[Any]],
-        *,
-        given: Iterable[Given | None] | None = None,
-        n_threads: int = 1,
-    ) -> list[list[str]]:
-        """The labels of each sequence; threads decode side by side. As `predict`.
-
-        given: of each sequence, what `predict` takes.
-        """
-        queries = list(with_given(list(map(self._items, sequences)), given))
-        return self._decoders().batch(
-            queries, SequenceDecoder.label, size=self._size_of, n_threads=n_threads
-        )
-
-    def predict_stream(
-        self,
-        sequences: Iterable[Iterable[Any]],
-        *,
-        given: Iterable[Given | None] | None = None,
-        n_threads: int = 1,
-    ) -> Iterator[list[str]]:
-        """As `predict_batch`, for any number of sequences in bounded memory, in their order."""
-        return self._stream(map(self._items, sequences), self._decoders(), n_threads, given)
+    def _decode(self, decoder: SequenceDecoder, queries: list[Query]) -> list[list[str]]:
+        return decoder.label(queries)
 
     def nbest(self, items: Iterable[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labelings of a sequence with their scores, best first. As `predict`."""
@@ -462,7 +432,7 @@ class Labeler(ChainEstimator[GoldT]):
         self, sequences: Iterable[Iterable[Any]], *, n_threads: int = 1
     ) -> Iterator[NDArray[np.float64]]:
         """`predict_marginals` of any number of sequences in bounded memory, in their order."""
-        return self._marginals_stream(map(self._items, sequences), n_threads)
+        return self._marginals_stream(sequences, n_threads)
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
         """The weights of pairs of neighboring labels of the chain, where they are not 0.
@@ -521,5 +491,5 @@ def _with_given(labels: list[str], given: Given, scheme: Scheme | None) -> list[
     return [found if known is None else known for found, known in zip(labels, given, strict=True)]
 
 
-def _sum(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[NDArray[np.float64]]:
-    return [decoder.marginals(items) for items in portion]
+def _sum(decoder: SequenceDecoder, portion: list[Query]) -> list[NDArray[np.float64]]:
+    return [decoder.marginals(items) for items, _ in portion]

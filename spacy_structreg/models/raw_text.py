@@ -15,7 +15,6 @@ from typing import (
     Generic,
     Literal,
     NamedTuple,
-    Protocol,
     TypeVar,
 )
 
@@ -33,13 +32,12 @@ from spacy_structreg.corpora.sentences import (
 from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
-from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.text_constraints import NO_CONSTRAINTS, check_tag, constrained_text
 from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.given_spans import (
     AnySpan,
 )
-from spacy_structreg.tasks.segmentation.text import checked_text, text_portions
+from spacy_structreg.tasks.segmentation.text import TextDecoder, checked_text, text_portions
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
     CompiledWords,
@@ -71,52 +69,6 @@ class TextAnalysis(NamedTuple):
     names: tuple[str, ...] = ()
     heads: NDArray[np.int32] | None = None
     labels: tuple[str, ...] = ()
-
-
-class TextDecoder(Decoder, Protocol):
-    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
-
-    def prefer(self, words: CompiledWords | None) -> bool: ...
-
-    def segment(
-        self,
-        texts: list[str],
-        sentences: list[list[int]] | NDArray[np.int64],
-        constraints: list[Constraints] | None = None,
-    ) -> list[list[str]]: ...
-
-    def tag(
-        self,
-        texts: list[str],
-        sentences: list[list[int]] | NDArray[np.int64],
-        constraints: list[Constraints] | None = None,
-    ) -> list[list[tuple[str, str]]]: ...
-
-    def spans(
-        self,
-        texts: list[str],
-        sentences: list[list[int]] | NDArray[np.int64],
-        constraints: list[Constraints] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-
-    def tagged_spans(
-        self,
-        texts: list[str],
-        sentences: list[list[int]] | NDArray[np.int64],
-        constraints: list[Constraints] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
-
-    def margins(
-        self, text: str, boundaries: NDArray[np.uint8] | None = None
-    ) -> NDArray[np.float64]: ...
-
-    def tag_scores(
-        self, text: str, boundaries: NDArray[np.uint8] | None = None
-    ) -> NDArray[np.float64]: ...
-
-    def nbest(
-        self, text: str, k: int, constraints: Constraints | None = None
-    ) -> list[tuple[float, list[Any]]]: ...
 
 
 TextDecoderT = TypeVar("TextDecoderT", bound=TextDecoder)
@@ -169,44 +121,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         n_threads: threads count side by side; the result does not depend on it.
         Raises ValueError if the model has not been trained, or without statistics, and for files
         that are no counts of characters as the model sees them.
-        """
-
-    @abstractmethod
-    def nbest(
-        self,
-        text: str,
-        n: int,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> Sequence[tuple[float, Sequence[Any]]]:
-        """Return the `n` best analyses with their scores, best first; fewer if there are fewer.
-
-        Parameters
-        ----------
-        text : str
-        n : int
-            At least 1.
-        user_words, spans
-            As of `predict`.
-
-        Returns
-        -------
-        list of (float, list)
-            The score, which is the sum of the weights of all features and of bonuses, and the
-            words; of models that tag, pairs of word and tag.
-
-        Raises
-        ------
-        ValueError
-            If n < 1, and as `predict`.
-
-        Examples
-        --------
-        >>> from spacy_structreg import CharacterSegmenter
-        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
-        >>> [words for _, words in segmenter.nbest("大学", 2)]
-        [['大学'], ['大', '学']]
         """
 
     @abstractmethod
@@ -370,6 +284,55 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         starts = np.cumsum(np.concatenate([[0], *n_words]), dtype=np.int64)
         return np.concatenate(spans), starts
 
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> list[tuple[float, list[Any]]]:
+        """Return the `n` best analyses with their scores, best first; fewer if there are fewer.
+
+        Parameters
+        ----------
+        text : str
+        n : int
+            At least 1.
+        user_words, spans
+            As of `predict`.
+
+        Returns
+        -------
+        list of (float, list)
+            The score, which is the sum of the weights of all features and of bonuses, and the
+            words; of models that tag, pairs of word and tag.
+
+        Raises
+        ------
+        ValueError
+            If n < 1, and as `predict`.
+
+        Examples
+        --------
+        >>> from spacy_structreg import CharacterSegmenter
+        >>> segmenter = CharacterSegmenter(epochs=5).fit([["北京", "大学"], ["大学", "很", "大"]])
+        >>> [words for _, words in segmenter.nbest("大学", 2)]
+        [['大学'], ['大', '学']]
+        """
+        text = checked_text(text)
+        words = compiled(user_words)
+        (ends,), constraints = self._inputs([text], words, list(spans))
+        with self._decoders().borrow() as decoder:
+            prefer(decoder, words)
+            return _join_nbest(
+                (
+                    decoder.nbest(text[start:end], n, _part(constraints, start, end))
+                    for start, end in pairwise([0, *(ends or [0])])
+                ),
+                n,
+            )
+
     def predict_margins(
         self, texts: Iterable[str], *, n_threads: int = 1
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
@@ -488,7 +451,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
                 lists.append((words.normalized_by(script).lexicon, script.normalize))
         if n < 1:
             raise ValueError(f"at least one analysis must be asked for, not {n}")
-        nbest = cache(lambda word: self._nbest(word, n, None, ()))
+        nbest = cache(lambda word: self.nbest(word, n))
         found: list[SearchWord] = []
         for start, end in self.predict_spans(text, words).tolist():
             inside = inner_words(text[start:end], nbest, lists)
@@ -505,22 +468,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
             if sentence := "".join(text[begin:end].split()):
                 here = slice(begin, end)
                 yield sentence, None if boundaries is None else boundaries[here][kept[here]]
-
-    def _nbest(
-        self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
-    ) -> list[tuple[float, list[Any]]]:
-        text = checked_text(text)
-        words = compiled(user_words)
-        (ends,), constraints = self._inputs([text], words, list(spans))
-        with self._decoders().borrow() as decoder:
-            prefer(decoder, words)
-            return _join_nbest(
-                (
-                    decoder.nbest(text[start:end], n, _part(constraints, start, end))
-                    for start, end in pairwise([0, *(ends or [0])])
-                ),
-                n,
-            )
 
     def _segment(
         self,
@@ -696,16 +643,6 @@ class TaggedPredictor(RawTextPredictor[TextDecoderT]):
         words = compiled(user_words)
         decode = partial(self._tag, user_words=words)
         return stream_texts(texts, self._decoders(), decode, n_threads)
-
-    def nbest(
-        self,
-        text: str,
-        n: int,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> list[tuple[float, list[tuple[str, str]]]]:
-        return self._nbest(text, n, user_words, spans)
 
     def predict_tag_scores(
         self, texts: Iterable[str], *, n_threads: int = 1

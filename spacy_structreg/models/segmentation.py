@@ -57,9 +57,7 @@ from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledCha
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
-from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
-from spacy_structreg.tasks.segmentation.user_words import AnyWords
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 
 if TYPE_CHECKING:
@@ -77,16 +75,6 @@ SchemeT = TypeVar("SchemeT", SegmentationScheme, JointScheme)
 
 class SegmentPredictor(RawTextPredictor[TextDecoderT]):
     """Finds words, and nothing else."""
-
-    def nbest(
-        self,
-        text: str,
-        n: int,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-    ) -> list[tuple[float, list[str]]]:
-        return self._nbest(text, n, user_words, spans)
 
     def _score(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,8 +27,7 @@ from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.tagging import score_tagging
-from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
-from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.gold import (
     TaggedGold,
@@ -47,6 +46,7 @@ from spacy_structreg.models.knowledge import (
 )
 from spacy_structreg.models.model_spec import Labels, ModelSpec, StoredSpec
 from spacy_structreg.models.parallel import run_tasks
+from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.models.settings import (
     MAX_BEAM,
@@ -80,6 +80,9 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0, dropout=0.1)
 
 GivenTags: TypeAlias = Sequence[str | None]
 """A tag for each word of a sentence, or None where there is none yet."""
+
+TagQuery: TypeAlias = tuple[list[str], GivenTags | None]
+"""The words of a sentence, and the tags that are given."""
 
 # A word this rare in training may well have been unknown: `tags(w+1)` is then empty, as it will be
 # for words out of the vocabulary.
@@ -390,7 +393,7 @@ def _dictionary_of(
     return TagSets.from_mapping(len(number) or 1, kept)
 
 
-class Tagger(Estimator[TaggedGold, TagDecoder]):
+class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
@@ -454,30 +457,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder]):
         given: tags that are known already; they stay, and the others are found to fit them.
         Raises ValueError if they are not one for each word, or the model has not been trained.
         """
-        return self.predict_batch([words], given=None if given is None else [given])[0]
-
-    def predict_batch(
-        self,
-        sentences: Iterable[Words],
-        *,
-        given: Iterable[GivenTags | None] | None = None,
-        n_threads: int = 1,
-    ) -> list[list[str]]:
-        """The tags of each sentence; threads decode side by side. given: for each sentence.
-
-        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
-        """
-        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
-
-    def predict_stream(
-        self,
-        sentences: Iterable[Words],
-        *,
-        given: Iterable[GivenTags | None] | None = None,
-        n_threads: int = 1,
-    ) -> Iterator[list[str]]:
-        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
-        return self._stream(sentences, given, self._decoders(), n_threads)
+        return self._predict(words, given)
 
     def nbest(
         self, words: Words, n: int, *, given: GivenTags | None = None, beam: int | None = None
@@ -491,8 +471,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder]):
         """
         listed = _listed(words)
         with self._of_beam(beam).borrow() as decoder:
-            allowed = None if given is None else _allowed(decoder, [(listed, given)])
-            found = decoder.nbest(listed, n, allowed)
+            found = decoder.nbest(listed, n, _allowed(decoder, [(listed, given)]))
         return [(score, _with_given(tags, given)) for score, tags in found]
 
     def explain(self, words: Words) -> Explanation:
@@ -517,24 +496,15 @@ class Tagger(Estimator[TaggedGold, TagDecoder]):
             wide = self._wide = (pool, beam, DecoderPool(pool.tables, spec.new_decoder))
         return wide[2]
 
-    def _stream(
-        self,
-        sentences: Iterable[Words],
-        given: Iterable[GivenTags | None] | None,
-        decoders: DecoderPool[TagDecoder],
-        n_threads: int,
-    ) -> Iterator[list[str]]:
-        if given is None:
-            return decoders.stream(
-                map(_listed, sentences),
-                _tag,
-                size=lambda words: WORD * len(words),
-                n_threads=n_threads,
-            )
-        pairs = with_given(map(_listed, sentences), given)
-        return decoders.stream(
-            pairs, _tag_given, size=lambda pair: WORD * len(pair[0]), n_threads=n_threads
-        )
+    def _query(self, item: Words, given: GivenTags | None) -> TagQuery:
+        return _listed(item), given
+
+    def _decode(self, decoder: TagDecoder, queries: list[TagQuery]) -> list[list[str]]:
+        tagged = decoder.tag([words for words, _ in queries], _allowed(decoder, queries))
+        return [_with_given(tags, given) for tags, (_, given) in zip(tagged, queries, strict=True)]
+
+    def _size(self, query: TagQuery) -> int:
+        return WORD * len(query[0])
 
     # Hooks of the base class ---------------------------------------------------------------------
 
@@ -557,7 +527,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder]):
     ) -> Scores:
         visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
-        predicted = self._stream(words, None, decoders, n_threads)
+        predicted = self._stream(words, decoders, n_threads)
         return score_tagging(visible, predicted, vocabulary)
 
 
@@ -571,24 +541,13 @@ def _listed(words: Words) -> list[str]:
     return list(words)
 
 
-def _tag(decoder: TagDecoder, sentences: list[list[str]]) -> list[list[str]]:
-    return decoder.tag(sentences)
-
-
-def _tag_given(
-    decoder: TagDecoder, pairs: list[tuple[list[str], GivenTags | None]]
-) -> list[list[str]]:
-    tagged = decoder.tag([words for words, _ in pairs], _allowed(decoder, pairs))
-    return [_with_given(tags, given) for tags, (_, given) in zip(tagged, pairs, strict=True)]
-
-
-def _allowed(
-    decoder: TagDecoder, pairs: Sequence[tuple[list[str], GivenTags | None]]
-) -> NDArray[np.uint8] | None:
+def _allowed(decoder: TagDecoder, pairs: Sequence[TagQuery]) -> NDArray[np.uint8] | None:
     """The tags that each word of some sentences may get; None if they may all get any.
 
     A given tag that the model does not know leaves the model free.
     """
+    if all(given is None for _, given in pairs):
+        return None
     number = {tag: i for i, tag in enumerate(decoder.tags)}
     allowed = np.ones((sum(len(words) for words, _ in pairs), len(number)), dtype=np.uint8)
     place = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
@@ -15,10 +15,10 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
-from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
-from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.decoders import WORD, OutputT
 from spacy_structreg.models.gold import GoldT, Words, check_names
 from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.settings import (
     BeamSettings,
@@ -107,16 +107,6 @@ def heads_of_all(heads: Sequence[int], places: Sequence[int], n_words: int) -> l
     return found
 
 
-GivenT = TypeVar("GivenT")
-"""The known part of a tree."""
-
-QueryT = TypeVar("QueryT", bound=Sized)
-"""A sentence to be parsed and the constraints on its tree; its size is in characters."""
-
-TreeT = TypeVar("TreeT")
-"""A predicted tree."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSettings):
     """Settings of parsers of tagged words."""
@@ -161,8 +151,8 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
 
 class TreeParser(
     AdaptiveBeam,
-    Estimator[GoldT, DecoderT],
-    Generic[GoldT, DecoderT, GivenT, QueryT, TreeT],
+    Predictor[GoldT, DecoderT, TaggedSentence, OutputT],
+    Generic[GoldT, DecoderT, OutputT],
 ):
     """Builds a tree over tagged words by beam search over the states of a transition system.
 
@@ -180,66 +170,19 @@ class TreeParser(
         spec = self.SPEC.empty(self.settings)
         spec.new_trainer(spec.new_learner(self.learning))
 
-    # Hooks ---------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def _query(self, sentence: TaggedSentence, given: GivenT | None) -> QueryT:
-        """A sentence to be parsed. Raises ValueError for what cannot be."""
-
-    @abstractmethod
-    def _parse(self, decoder: DecoderT, queries: list[QueryT]) -> list[TreeT]:
-        """The trees of sentences. Raises ValueError if no tree has what is given."""
-
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, words: Words, tags: Sequence[str], *, given: GivenT | None = None) -> TreeT:
+    def predict(self, words: Words, tags: Sequence[str], *, given: Any = None) -> OutputT:
         """The tree over the words of a sentence.
 
         tags: of the words. given: what is known of the tree, and stays; the rest is found to fit.
         Raises ValueError if there are no words, tags are not one for each, no tree has what is
         given, or the model has not been trained.
         """
-        return self.predict_batch([(words, tags)], given=None if given is None else [given])[0]
+        return self._predict((words, tags), given)
 
-    def predict_batch(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenT | None] | None = None,
-        n_threads: int = 1,
-    ) -> list[TreeT]:
-        """The tree of each sentence; threads decode side by side. given: for each sentence.
-
-        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
-        """
-        decoders = self._decoders()
-        queries = [self._query(*pair) for pair in with_given(sentences, given)]
-        return decoders.batch(queries, self._parse, size=size_of_query, n_threads=n_threads)
-
-    def predict_stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenT | None] | None = None,
-        n_threads: int = 1,
-    ) -> Iterator[TreeT]:
-        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
-        return self._stream(sentences, given, self._decoders(), n_threads)
-
-    def _stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        given: Iterable[GivenT | None] | None,
-        decoders: DecoderPool[DecoderT],
-        n_threads: int,
-    ) -> Iterator[TreeT]:
-        queries = (self._query(*pair) for pair in with_given(sentences, given))
-        return decoders.stream(queries, self._parse, size=size_of_query, n_threads=n_threads)
-
-
-def size_of_query(query: Sized) -> int:
-    """The size of a sentence in characters, for streams."""
-    return WORD * len(query)
+    def _size(self, query: Sized) -> int:
+        return WORD * len(query)
 
 
 @dataclass(frozen=True)
