@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from spacy_structreg.cluster.annotated_tables import Annotator
 from spacy_structreg.cluster.engines import connect
 from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy
-from spacy_structreg.cluster.records import Unit, plan_units, read_records
+from spacy_structreg.cluster.records import plan_units, read_records, refuse
 from spacy_structreg.cluster.shipped_pipelines import ShippedPipeline, packed
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
@@ -101,18 +101,19 @@ def phases_of(pipeline: Path, inputs: Sequence[str]) -> Phases:
 
     annotator = Annotator(pipeline)
     begin = time.perf_counter()
-    batches = [batch for unit in plan_units(inputs) for batch in records_of(unit)]
+    texts = [
+        record.text for unit in plan_units(inputs) for record in read_records(unit, on_bad=refuse)
+    ]
     read = time.perf_counter()
-    # The pipeline is loaded by the first batch.
-    annotator.annotate_batch(batches[0].slice(0, 1))
+    given = pa.table({"text": pa.array(texts, pa.large_string())})
+    # The pipeline is loaded by the first text.
+    annotator.annotate_batch(given.slice(0, 1))
     loaded = time.perf_counter()
-    tables = [annotator.annotate_batch(batch) for batch in batches]
+    table = annotator.annotate_batch(given)
     decoded = time.perf_counter()
-    table = pa.concat_tables(tables)
     begun = time.perf_counter()
     bytes_out = parquet_bytes(table)
     written = time.perf_counter()
-    texts = [text for batch in batches for text in batch.column("text").to_pylist()]
     return Phases(
         records=len(texts),
         characters=sum(map(len, texts)),
@@ -131,11 +132,6 @@ def parquet_bytes(table: Any) -> int:
     with tempfile.TemporaryFile() as stream:
         pq.write_table(table, stream, compression="zstd")
         return stream.tell()
-
-
-def records_of(unit: Unit) -> Iterable[Any]:
-    """The batches of a unit that has no bad records."""
-    return read_records(unit, on_bad=lambda bad: None)
 
 
 def start_of(pipeline: Path) -> tuple[float, float]:

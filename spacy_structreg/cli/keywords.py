@@ -164,7 +164,7 @@ def keywords(
 
 def _texts(path: Path, encoding: str, text_column: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file, or the texts of its records, and their numbers; not blank ones."""
-    from spacy_structreg.cluster.records import Part, Unit, each_record, format_of, refuse
+    from spacy_structreg.cluster.records import Part, Unit, format_of, read_records, refuse
     from spacy_structreg.corpora.files import read_lines
 
     try:
@@ -175,7 +175,7 @@ def _texts(path: Path, encoding: str, text_column: str) -> Iterator[tuple[int, s
         texts = iter(read_lines(path, encoding=encoding))
     else:
         unit = Unit(0, (Part(str(path), format),))
-        records = each_record(unit, text_column=text_column, on_bad=refuse)
+        records = read_records(unit, text_column=text_column, on_bad=refuse)
         texts = enumerate((each.text for each in records), 1)
     return ((number, text) for number, text in texts if text.strip())
 

@@ -197,12 +197,7 @@ class Annotator:
                 f"the table has no column {self.text_column!r} of texts; name one of "
                 f"{', '.join(schema.names)} as text_column"
             )
-        there = [name for name in self.schema.names if name in schema.names]
-        if there:
-            raise ValueError(
-                f"the table has columns already that are to be added ({', '.join(there)}); rename "
-                "or drop them"
-            )
+        self._columns.check_new(schema.names)
 
 
 def _annotator(
@@ -272,6 +267,14 @@ class DocColumns:
                     column for kind, column in PROBABILITIES.items() if kind in part.calibrations
                 }
         return cls(tuple(name for name in TYPES if name in names), constituents_key(nlp))
+
+    def check_new(self, names: Iterable[str]) -> None:
+        """Raise ValueError if columns that are there have the name of one that is made."""
+        if there := sorted({*names}.intersection(self.names)):
+            raise ValueError(
+                f"the table has columns already that are to be added ({', '.join(there)}); rename "
+                "or drop them"
+            )
 
     def of_docs(self, docs: Sequence[Doc | None]) -> pa.RecordBatch:
         """The columns of Docs; null where there is none."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal, TypeAlias, cast
 
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.about import __version__
@@ -21,7 +23,7 @@ from spacy_structreg.cluster.loaded_pipelines import (
 )
 from spacy_structreg.cluster.output_folder import HashedStream, OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
-from spacy_structreg.cluster.records import BadRecord, Record, Unit, each_record, kept_column
+from spacy_structreg.cluster.records import BadRecord, Record, Unit, kept_column, read_records
 from spacy_structreg.corpora.files import NO_ROOM
 from spacy_structreg.pipeline.doc_lines import SUFFIXES, DocLines, TextFormat
 from spacy_structreg.pipeline.gold_docs import bytes_of_docs
@@ -151,16 +153,25 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
         )
     output = OutputFolder(job.output)
     counted = Counted()
-    with Quarantine(job.most_bad) as bad:
+    loaded = load(str(find_copy(job.pipeline)))
+    with Quarantine(job.most_bad) as bad, loaded.lock:
+        batches = annotated_batches(job, unit, loaded, bad, counted)
+
+        def leave_out(record: Record, reason: str) -> None:
+            bad.add(bad_record(record, reason))
+            counted.add(-1, -len(record.text))
+
         try:
             with output.replaced(job.shard(unit.number)) as stream:
                 shard = HashedStream(stream)
                 if job.format == "parquet":
                     from spacy_structreg.cluster.parquet_shards import write_parquet
 
-                    write_parquet(shard, job, unit, bad, counted)
+                    write_parquet(
+                        shard, loaded.nlp, batches, keep=job.keep, keep_text=job.keep_text
+                    )
                 else:
-                    write_docs(shard, job, unit, bad, counted)
+                    write_docs(shard, job, loaded.nlp, batches, leave_out)
                 check_run(output, job.run)
                 # Before the shard: what is counted as done has lost no record.
                 bad.save(output, job.quarantine(unit.number))
@@ -196,22 +207,30 @@ class Counted:
 # Shards ------------------------------------------------------------------------------------------
 
 
-def annotated_docs(
-    job: Job, unit: Unit, loaded: LoadedPipeline, bad: Quarantine, counted: Counted
-) -> Iterator[tuple[Doc, dict[str, Any]]]:
-    """Yield the Docs of a unit, each with where it comes from, and kept columns.
+AnnotatedBatch: TypeAlias = list[tuple[Record, Doc]]
 
-    Bad records go to the quarantine. Doc after Doc is to be used before the next one is taken.
+
+def annotated_batches(
+    job: Job, unit: Unit, loaded: LoadedPipeline, bad: Quarantine, counted: Counted
+) -> Iterator[AnnotatedBatch]:
+    """Yield the records of a unit with their Docs, which are to be used before the next batch.
+
+    Bad records go to the quarantine.
     """
-    records = each_record(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
+    records = read_records(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
     for batch in batches_of(records):
         docs, reasons = loaded.annotate([each.text for each in batch], job.n_threads)
-        for number, (each, doc) in enumerate(zip(batch, docs, strict=True)):
-            if doc is None:
-                bad.add(BadRecord(each.file, each.record, reasons[number], each.text[:1000]))
-            else:
-                counted.add(1, len(each.text))
-                yield doc, {"file": each.file, "record": each.record, **each.kept}
+        for number, reason in reasons.items():
+            bad.add(bad_record(batch[number], reason))
+        pairs = zip(batch, docs, strict=True)
+        good = [(record, doc) for record, doc in pairs if doc is not None]
+        counted.add(len(good), sum(len(record.text) for record, _ in good))
+        yield good
+
+
+def bad_record(record: Record, reason: str) -> BadRecord:
+    """A record that cannot be used."""
+    return BadRecord(record.file, record.record, reason, record.text[:1000])
 
 
 def batches_of(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -229,34 +248,35 @@ def batches_of(records: Iterable[Record]) -> Iterator[list[Record]]:
 
 
 def write_docs(
-    stream: HashedStream, job: Job, unit: Unit, bad: Quarantine, counted: Counted
+    stream: HashedStream,
+    job: Job,
+    nlp: Language,
+    batches: Iterable[AnnotatedBatch],
+    leave_out: Callable[[Record, str], None],
 ) -> None:
-    """Annotate a unit, and write Docs or lines, with where records come from and kept columns.
+    """Write Docs or lines, with where records come from and kept columns.
 
-    What a format cannot hold goes to the quarantine.
+    leave_out: is called with a record that the format cannot hold, and the reason.
     """
-    loaded = load(str(find_copy(job.pipeline)))
-    with loaded.lock:
-        docs = annotated_docs(job, unit, loaded, bad, counted)
-        if job.format == "spacy":
-            stream.write(bytes_of_docs(with_records(docs), ["LEMMA", "MORPH"]))
-            return
-        names = ["file", "record", *(kept_column(each)[0] for each in job.keep)]
-        lines = DocLines.of(loaded.nlp, cast("TextFormat", job.format), names)
-        stream.write(lines.header.encode())
-        for doc, record in docs:
-            try:
-                stream.write(lines.of_doc(doc, record).encode())
-            except ValueError as error:
-                bad.add(BadRecord(record["file"], record["record"], str(error), doc.text[:1000]))
-                counted.add(-1, -len(doc.text))
-        stream.write(lines.footer.encode())
+    pairs = chain.from_iterable(batches)
+    if job.format == "spacy":
+        stream.write(bytes_of_docs(with_records(pairs), ["LEMMA", "MORPH"]))
+        return
+    names = ["file", "record", *(kept_column(each)[0] for each in job.keep)]
+    lines = DocLines.of(nlp, cast("TextFormat", job.format), names)
+    stream.write(lines.header.encode())
+    for record, doc in pairs:
+        try:
+            stream.write(lines.of_doc(doc, record.place_and_kept()).encode())
+        except ValueError as error:
+            leave_out(record, str(error))
+    stream.write(lines.footer.encode())
 
 
-def with_records(docs: Iterable[tuple[Doc, dict[str, Any]]]) -> Iterator[Doc]:
+def with_records(pairs: Iterable[tuple[Record, Doc]]) -> Iterator[Doc]:
     """Yield Docs whose `user_data` has where they come from, and kept columns."""
-    for doc, record in docs:
-        doc.user_data.update(record)
+    for record, doc in pairs:
+        doc.user_data.update(record.place_and_kept())
         yield doc
 
 

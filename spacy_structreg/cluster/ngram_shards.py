@@ -8,7 +8,7 @@ characters, is read from all of these files and merged. Nothing is estimated: th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -96,15 +96,13 @@ def count_unit(unit: Unit, atoms: CharacterAtoms, folder: Path, text_column: str
         bad[1:] = []
         bad.append(record)
 
-    def texts() -> Iterator[str]:
-        for batch in read_records(unit, text_column=text_column, on_bad=on_bad):
-            yield from batch.column("text").to_pylist()
-
     characters = np.zeros(0x10000, np.int64)
     filed: tuple[list[FiledRun], list[FiledRun]] = ([], [])
     after, before = (folder / f"{unit.number:06}-{name}.runs" for name in ("after", "before"))
     with replace_bytes(after) as to_right, replace_bytes(before) as to_left:
-        for frequencies, *runs in runs_of_texts(texts(), view=atoms.normalization()):
+        records = read_records(unit, text_column=text_column, on_bad=on_bad)
+        texts = (record.text for record in records)
+        for frequencies, *runs in runs_of_texts(texts, view=atoms.normalization()):
             characters += frequencies
             for run, known, path, stream in zip(
                 runs, filed, (after, before), (to_right, to_left), strict=True

@@ -1,93 +1,101 @@
-"""Shards of Parquet: a unit of records as tables of Arrow, annotated and written."""
+"""Shards of Parquet: annotated records as tables of Arrow, written in row groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from spacy.language import Language
+from spacy.tokens import Doc
 
-from spacy_structreg.cluster.annotated_tables import Annotator
-from spacy_structreg.cluster.pipeline_copies import find_copy
-from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
-
-if TYPE_CHECKING:
-    from spacy_structreg.cluster.annotated_units import Counted, Job, Quarantine
-    from spacy_structreg.cluster.output_folder import HashedStream
+from spacy_structreg.cluster.annotated_tables import DocColumns
+from spacy_structreg.cluster.output_folder import HashedStream
+from spacy_structreg.cluster.records import Record, kept_column
 
 # A row group has about so many bytes before it is compressed: that bounds the memory.
 ROW_GROUP_BYTES = 32 << 20
 
 
 def write_parquet(
-    stream: HashedStream, job: Job, unit: Unit, bad: Quarantine, counted: Counted
+    stream: HashedStream,
+    nlp: Language,
+    batches: Iterable[Sequence[tuple[Record, Doc]]],
+    *,
+    keep: Sequence[str],
+    keep_text: bool,
 ) -> None:
-    """Annotate a unit, and write it as Parquet. Raises ValueError if kept columns change types."""
-    annotator = Annotator(find_copy(job.pipeline), n_threads=job.n_threads)
-    tables = annotated_tables(job, unit, annotator, bad, counted)
+    """Write records and what a pipeline has found in them as Parquet.
+
+    keep: as of `records.read_records`. Raises ValueError if kept columns change their types, or are
+    called as columns of the annotation.
+    """
+    columns = DocColumns.of(nlp)
+    kept = dict(map(kept_column, keep))
+    columns.check_new(kept)
+
+    def table_of(batch: Sequence[tuple[Record, Doc]]) -> pa.Table:
+        records = [record for record, _ in batch]
+        arrays = {
+            "file": pa.array([each.file for each in records], pa.string()),
+            "record": pa.array([each.record for each in records], pa.int64()),
+        }
+        if keep_text:
+            arrays["text"] = pa.array([each.text for each in records], pa.large_string())
+        for name, kind in kept.items():
+            arrays[name] = array_of([each.kept[name] for each in records], name, kind)
+        found = columns.of_docs([doc for _, doc in batch])
+        return pa.table(arrays | dict(zip(found.schema.names, found.columns, strict=True)))
+
     writer = None
     try:
-        for group in row_groups(tables, empty_table(job, annotator)):
+        for group in row_groups(map(table_of, batches), table_of([])):
             if writer is None:
                 writer = pq.ParquetWriter(stream, group.schema, compression="zstd")
+            elif group.schema != writer.schema:
+                raise changed_types(writer.schema, group.schema)
             writer.write_table(group, row_group_size=len(group) or None)
     finally:
         if writer is not None:
             writer.close()
 
 
-def annotated_tables(
-    job: Job, unit: Unit, annotator: Annotator, bad: Quarantine, counted: Counted
-) -> Iterator[pa.Table]:
-    """Yield the annotated records of a unit; bad ones go to the quarantine."""
-    schema: pa.Schema | None = None
-    records = read_records(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
-    for given in records:
-        if schema is None:
-            schema = given.schema
-        elif schema != given.schema:
-            raise ValueError(changed_types(schema, given.schema))
-        faults: dict[int, str] = {}
-        table = annotator.annotate_batch(given, faults.__setitem__)
-        for row, reason in faults.items():
-            values = {name: given.column(name)[row].as_py() for name in ("file", "record", "text")}
-            bad.add(BadRecord(values["file"], values["record"], reason, values["text"][:1000]))
-        if faults:
-            table = table.filter(pa.array([row not in faults for row in range(len(given))]))
-        counted.add(len(table), pc.sum(pc.utf8_length(table["text"])).as_py() or 0)
-        yield table
+def array_of(values: Sequence[Any], name: str, kind: pa.DataType | None) -> pa.Array:
+    """The values of a kept column, scalars of Arrow or strings."""
+    kinds = {
+        each.type if isinstance(each, pa.Scalar) else pa.string()
+        for each in values
+        if each is not None
+    }
+    first, *others = sorted(kinds, key=str) or [kind or pa.string()]
+    if others:
+        raise changed_types(pa.schema([(name, first)]), pa.schema([(name, others[0])]))
+    return pa.array(values, first)
 
 
-def changed_types(first: pa.Schema, second: pa.Schema) -> str:
-    """An error for batches whose columns differ."""
+def changed_types(first: pa.Schema, second: pa.Schema) -> ValueError:
+    """An error for columns that differ."""
     before, now = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
-    return (
+    return ValueError(
         f"the kept column {before.name!r} is {before.type} in one file and {now.type} in another; "
         f"say which it is to be, as in {before.name}:{before.type}"
     )
 
 
 def row_groups(tables: Iterable[pa.Table], empty: pa.Table) -> Iterator[pa.Table]:
-    """Yield tables put together to row groups, one at least, of the columns that are written."""
+    """Yield tables put together to row groups, one at least."""
     waiting: list[pa.Table] = []
     size = 0
     is_empty = True
     for table in tables:
+        if waiting and table.schema != waiting[0].schema:
+            raise changed_types(waiting[0].schema, table.schema)
         is_empty = False
-        waiting.append(table.select(empty.schema.names))
-        size += waiting[-1].nbytes
+        waiting.append(table)
+        size += table.nbytes
         if size >= ROW_GROUP_BYTES:
             yield pa.concat_tables(waiting)
             waiting, size = [], 0
     if waiting or is_empty:
         yield pa.concat_tables(waiting or [empty])
-
-
-def empty_table(job: Job, annotator: Annotator) -> pa.Table:
-    """A table without rows of the columns that are written."""
-    kept = [(name, kind or pa.string()) for name, kind in map(kept_column, job.keep)]
-    records = [("file", pa.string()), ("record", pa.int64()), ("text", pa.large_string()), *kept]
-    table = annotator.schema_of(pa.schema(records)).empty_table()
-    return table if job.keep_text else table.drop_columns(["text"])

@@ -49,10 +49,9 @@ FORMATS: Final[dict[str, Format]] = {
 COMPRESSED: Final = (".gz", ".xz", ".zst")
 
 UNIT_BYTES: Final = 32 << 20
-# Of a batch: so many records at most, and no more once their texts have so many bytes.
-BATCH_RECORDS: Final = 4096
+# Of Parquet, so many rows are read at a time at most, and fewer if their texts have more bytes.
 BATCH_BYTES: Final = 4 << 20
-# A row of Parquet may be much longer than the mean.
+# A row may be much longer than the mean.
 BATCH_ROWS: Final = 1024
 BUFFER: Final = 1 << 20
 # What is lost before damage in compressed data.
@@ -89,7 +88,7 @@ class Unit:
 class BadRecord:
     """A record that cannot be used, or the rest of a part that cannot be read.
 
-    file, record: its place, as in the columns of `read_records`. reason: in a few words. content:
+    file, record: its place, as of a `Record`. reason: in a few words. content:
     its first 1,000 characters, with U+FFFD for bytes that are not UTF-8; "" if there is none.
     """
 
@@ -100,12 +99,25 @@ class BadRecord:
 
 
 class Record(NamedTuple):
-    """A text, its place as in the columns of `read_records`, and what is kept besides, by names."""
+    """A text, its place, and what is kept besides.
+
+    file: as the unit names it. record: the number of the row in a Parquet or CSV file, from 0, else
+    the byte at which the line begins, uncompressed. kept: by their names, the values of columns and
+    fields: scalars of Arrow if they have a type, else strings, or None.
+    """
 
     file: str
     record: int
     text: str
     kept: dict[str, Any]
+
+    def place_and_kept(self) -> dict[str, Any]:
+        """File, record, and what is kept as values of Python."""
+        plain = {
+            name: value if value is None or isinstance(value, str) else value.as_py()
+            for name, value in self.kept.items()
+        }
+        return {"file": self.file, "record": self.record, **plain}
 
 
 OnBad: TypeAlias = Callable[[BadRecord], None]
@@ -244,8 +256,8 @@ def read_records(
     text_column: str = "text",
     keep: Sequence[str] = (),
     on_bad: OnBad,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a unit in batches of some thousand, or of a few megabytes of text.
+) -> Iterator[Record]:
+    """Yield the records of a unit.
 
     text_column: the column of Parquet or CSV, or the field of JSON lines, that has the text; of a
         text file, each line is one.
@@ -256,70 +268,15 @@ def read_records(
         `corpora.files.LONGEST_LINE`, rows of CSV without all columns, records without text, values
         that are not of their type, and the rest of a part that is damaged. Blank lines are none.
 
-    The columns are ``file`` (string), as the unit names it; ``record`` (int64), the number of the
-    row in a Parquet or CSV file, from 0, else the byte at which the line begins, uncompressed;
-    ``text`` (large_string), whatever it is called in the file; and those that are kept.
+    Needs Arrow for Parquet, for ``.zst``, and for kept columns with a type alone.
     Raises ValueError for types that Arrow does not know, for kept columns called file, record or
     text, if there is no such column in a Parquet or CSV file, and for kept fields of text files;
     OSError for files that cannot be read.
     """
     kept = [kept_column(each) for each in keep]
-    yield from joined(
-        batch
-        for part in unit.parts
-        for batch in (
-            parquet_records(part, text_column, kept, on_bad)
-            if part.format == "parquet"
-            else batches_of(part, text_column, kept, on_bad)
-        )
-    )
-
-
-def each_record(
-    unit: Unit,
-    *,
-    text_column: str = "text",
-    keep: Sequence[str] = (),
-    on_bad: OnBad,
-) -> Iterator[Record]:
-    """Yield the records of a unit one by one; otherwise as `read_records`.
-
-    Needs Arrow for Parquet, for ``.zst``, and for kept columns with a type alone.
-    """
-    kept = [kept_column(each) for each in keep]
-    names = [name for name, _ in kept]
     for part in unit.parts:
-        if part.format == "parquet":
-            for batch in parquet_records(part, text_column, kept, on_bad):
-                for row in batch.to_pylist():
-                    file, record, text = (row.pop(name) for name in PLACE)
-                    yield Record(file, record, text, row)
-            continue
-        for record, text, values in text_records(part, text_column, kept, on_bad):
-            plain = (
-                value if kind is None or value is None else value.as_py()
-                for value, (_, kind) in zip(values, kept, strict=True)
-            )
-            yield Record(part.file, record, text, dict(zip(names, plain, strict=True)))
-
-
-def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Join batches of the same columns that follow each other, as long as they are small.
-
-    Small files would make many that cost more than their records.
-    """
-    waiting: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in batches:
-        fits = rows + len(batch) <= BATCH_RECORDS and size + batch.nbytes <= BATCH_BYTES
-        if waiting and not (fits and batch.schema.equals(waiting[0].schema)):
-            yield pa.concat_batches(waiting)
-            waiting, rows, size = [], 0, 0
-        waiting.append(batch)
-        rows += len(batch)
-        size += batch.nbytes
-    if waiting:
-        yield pa.concat_batches(waiting)
+        read = parquet_records if part.format == "parquet" else text_records
+        yield from read(part, text_column, kept, on_bad)
 
 
 KeptColumn: TypeAlias = "tuple[str, pa.DataType | None]"
@@ -349,18 +306,6 @@ def kept_column(text: str) -> KeptColumn:
     return name, kind
 
 
-def batch_of(
-    file: str, records: Any, texts: Any, kept: Iterable[tuple[str, pa.Array]]
-) -> pa.RecordBatch:
-    """A batch of records. records, texts: arrays, or lists of numbers and strings."""
-    columns = {
-        "file": pa.repeat(pa.scalar(file), len(texts)),
-        "record": pa.array(records, pa.int64()) if isinstance(records, list) else records,
-        "text": pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts,
-    }
-    return pa.RecordBatch.from_pydict(columns | dict(kept))
-
-
 def is_damage(error: Exception) -> bool:
     """True if an error of Arrow is about the content of a file, not about reaching it."""
     # Of names of columns, too, which are read with the rest.
@@ -382,42 +327,10 @@ def open_file(file: str) -> BinaryIO:
 # Lines -------------------------------------------------------------------------------------------
 
 
-def batches_of(
-    part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
-) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a part of a file that is no Parquet, as `read_records`."""
-    records: list[int] = []
-    texts: list[str] = []
-    fields: list[list[Any]] = [[] for _ in kept]
-    size = 0
-
-    def batch() -> pa.RecordBatch:
-        arrays = (
-            (name, pa.array(values, kind or pa.string()))
-            for (name, kind), values in zip(kept, fields, strict=True)
-        )
-        return batch_of(part.file, records, texts, arrays)
-
-    for record, text, values in text_records(part, text_column, kept, on_bad):
-        records.append(record)
-        texts.append(text)
-        for column, value in zip(fields, values, strict=True):
-            column.append(value)
-        size += len(text.encode())
-        if len(texts) == BATCH_RECORDS or size >= BATCH_BYTES:
-            yield batch()
-            records, texts, fields, size = [], [], [[] for _ in kept], 0
-    if texts:
-        yield batch()
-
-
 def text_records(
     part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
-) -> Iterator[tuple[int, str, list[Any]]]:
-    """Yield number, text and kept values of each record of a file that is no Parquet.
-
-    Values with a type are scalars of Arrow, or None.
-    """
+) -> Iterator[Record]:
+    """Yield the records of a part of a file that is no Parquet."""
     if part.format == "text" and kept:
         raise ValueError(
             f"{part.file}: a text file has no fields, so that {kept[0][0]!r} cannot be kept"
@@ -428,18 +341,18 @@ def text_records(
     for begin, data in lines_of(part, on_bad):
         try:
             line = decoded(data)
-            text, values = line, list[Any]()
+            text, values = line, dict[str, Any]()
             if part.format == "jsonl":
                 text, values = fields_of(line, text_column, kept)
         except ValueError as error:
             on_bad(BadRecord(part.file, begin, str(error), shown(data)))
             continue
-        yield begin, text, values
+        yield Record(part.file, begin, text, values)
 
 
 def csv_records(
     part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
-) -> Iterator[tuple[int, str, list[Any]]]:
+) -> Iterator[Record]:
     """Yield the records of a CSV file, whose first row names the columns, as `text_records`."""
     number = 0
     with open_lines(part.file) as stream:
@@ -459,14 +372,16 @@ def csv_records(
                         raise row
                     if len(row) != len(header):
                         raise ValueError(f"{len(row)} columns in place of {len(header)}")
-                    values = [
-                        None if kind and not row[place] else field_value(row[place], name, kind)
+                    values = {
+                        name: None
+                        if kind and not row[place]
+                        else field_value(row[place], name, kind)
                         for place, (name, kind) in zip(places, kept, strict=True)
-                    ]
+                    }
                 except ValueError as error:
                     on_bad(BadRecord(part.file, number, str(error)))
                     continue
-                yield number, row[text_place], values
+                yield Record(part.file, number, row[text_place], values)
         except Exception as error:
             if not is_damage(error):
                 raise
@@ -590,7 +505,9 @@ def shown(data: bytes) -> str:
     return data[: 4 * LONGEST_SHOWN].decode(errors="replace")[:LONGEST_SHOWN]
 
 
-def fields_of(line: str, text_column: str, kept: Sequence[KeptColumn]) -> tuple[str, list[Any]]:
+def fields_of(
+    line: str, text_column: str, kept: Sequence[KeptColumn]
+) -> tuple[str, dict[str, Any]]:
     """The text of a JSON line, and the values of its kept fields.
 
     Raises ValueError for what is no JSON, has no text, or has values that are not of their type.
@@ -608,10 +525,10 @@ def fields_of(line: str, text_column: str, kept: Sequence[KeptColumn]) -> tuple[
     text = record[text_column]
     if not isinstance(text, str):
         raise ValueError(f"the field {text_column!r} is no string")
-    values = [field_value(record.get(name), name, kind) for name, kind in kept]
+    values = {name: field_value(record.get(name), name, kind) for name, kind in kept}
     if "\\u" in line:
         # Python reads halves of surrogate pairs, and nothing can hold them.
-        for each in (text, *values):
+        for each in (text, *values.values()):
             if isinstance(each, str):
                 check_surrogates(each)
     return text, values
@@ -644,8 +561,8 @@ def check_surrogates(text: str) -> None:
 
 def parquet_records(
     part: Part, text_column: str, kept: Sequence[KeptColumn], on_bad: OnBad
-) -> Iterator[pa.RecordBatch]:
-    """Yield the records of row groups of a Parquet file, as `read_records`."""
+) -> Iterator[Record]:
+    """Yield the records of row groups of a Parquet file."""
     row = 0
     with open_file(part.file) as stream:
         try:
@@ -669,10 +586,10 @@ def parquet_records(
                 n_rows = rows_of_batch(file.metadata.row_group(group))
                 for batch in file.iter_batches(n_rows, [group], columns=columns):
                     for small in small_batches(batch, text_column):
-                        good = good_rows(part.file, row, small, text_column, kept, on_bad=on_bad)
+                        yield from good_rows(
+                            part.file, row, small, text_column, kept, on_bad=on_bad
+                        )
                         row += len(small)
-                        if len(good):
-                            yield good
                 if row != sum(rows[: group + 1]):
                     raise pa.ArrowInvalid("rows are missing")
         except Exception as error:
@@ -721,8 +638,8 @@ def good_rows(
     kept: Sequence[KeptColumn],
     *,
     on_bad: OnBad,
-) -> pa.RecordBatch:
-    """The rows of a batch that have a text and values of their types, as `read_records` has them.
+) -> Iterator[Record]:
+    """Yield the rows of a batch that have a text and values of their types.
 
     first: the number of the first row in the file.
     """
@@ -733,20 +650,18 @@ def good_rows(
         ),
         **faults,
     }
-    columns = []
+    columns = {}
     for name, kind in kept:
-        values, of_column = cast_rows(batch, name, kind, file)
-        columns.append((name, values))
+        columns[name], of_column = cast_rows(batch, name, kind, file)
         faults = of_column | faults
-    records = pa.array(range(first, first + len(batch)), pa.int64())
-    whole = batch_of(file, records, texts, columns)
-    if not faults:
-        return whole
-    for row, reason in sorted(faults.items()):
+    for row, text in enumerate(texts.to_pylist()):
+        if row not in faults:
+            kept_values = {name: column[row] for name, column in columns.items()}
+            yield Record(file, first + row, text, kept_values)
+            continue
         content = batch.column(text_column)[row]
         data = b"" if not content.is_valid else content.cast(pa.large_binary()).as_py()
-        on_bad(BadRecord(file, first + row, reason, shown(data)))
-    return whole.filter(pa.array([row not in faults for row in range(len(batch))]))
+        on_bad(BadRecord(file, first + row, faults[row], shown(data)))
 
 
 def cast_rows(

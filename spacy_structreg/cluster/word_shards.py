@@ -36,11 +36,10 @@ def sentences_of(unit: Unit, text_column: str) -> Iterator[list[str]]:
 
     Raises ValueError for a record that cannot be read.
     """
-    for batch in read_records(unit, text_column=text_column, on_bad=refuse):
-        for text in batch.column("text").to_pylist():
-            for line in text.split("\n"):
-                if words := line.split():
-                    yield words
+    for record in read_records(unit, text_column=text_column, on_bad=refuse):
+        for line in record.text.split("\n"):
+            if words := line.split():
+                yield words
 
 
 def words_of_unit(unit: Unit, text_column: str) -> Counter[str]:

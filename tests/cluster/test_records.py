@@ -10,6 +10,7 @@ import lzma
 import random
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ from spacy_structreg.cluster.records import (
     BadRecord,
     Part,
     Unit,
-    each_record,
     plan_units,
     read_records,
 )
@@ -44,19 +44,10 @@ def read(units: Sequence[Unit], **settings: Any) -> tuple[list[dict[str, Any]], 
     """The records of units and what is left out, without their files."""
     bad: list[BadRecord] = []
     rows = [
-        row
+        {**each.place_and_kept(), "text": each.text}
         for unit in units
-        for batch in read_records(unit, on_bad=bad.append, **settings)
-        for row in batch.to_pylist()
+        for each in read_records(unit, on_bad=bad.append, **settings)
     ]
-    # One by one they are the same.
-    again: list[BadRecord] = []
-    single = [each for unit in units for each in each_record(unit, on_bad=again.append, **settings)]
-    assert [{**each._asdict(), **each.kept} for each in single] == [
-        {**row, "kept": {name: row[name] for name in row if name not in records.PLACE}}
-        for row in rows
-    ]
-    assert again == bad
     return rows, bad
 
 
@@ -245,15 +236,19 @@ def test_kept_fields_and_their_types(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(jsonl(rows))
     keep = ["id:int64", "day:date32", "more", "ok"]
     (unit,) = plan_units([f"{tmp_path}/a.jsonl"])
-    (batch,) = read_records(unit, text_column="body", keep=keep, on_bad=pytest.fail)
-    assert batch.schema.types == [
-        *(pa.string(), pa.int64(), pa.large_string()),
-        *(pa.int64(), pa.date32(), pa.string(), pa.string()),
-    ]
-    assert batch["id"].to_pylist() == [7, 2**53 + 1]
-    assert list(map(str, batch["day"].to_pylist())) == ["2026-11-23", "None"]
-    assert batch["more"].to_pylist() == ['{"a": [1, "é"]}', "as it is"]
-    assert batch["ok"].to_pylist() == ["true", None]
+    first, second = read_records(unit, text_column="body", keep=keep, on_bad=pytest.fail)
+    assert first.kept == {
+        "id": pa.scalar(7),
+        "day": pa.scalar(date(2026, 11, 23)),
+        "more": '{"a": [1, "é"]}',
+        "ok": "true",
+    }
+    assert second.kept["day"].type == pa.date32()
+    assert second.place_and_kept() == {
+        "file": str(tmp_path / "a.jsonl"),
+        "record": second.record,
+        **{"id": 2**53 + 1, "day": None, "more": "as it is", "ok": None},
+    }
 
 
 BAD_LINES = {
@@ -465,19 +460,15 @@ def test_small_files_share_units(tmp_path: Path) -> None:
     rows, _ = read(units)
     assert [int(row["text"]) for row in rows] == list(range(1000))
     assert [int(Path(row["file"]).stem) for row in rows] == list(range(1000))
-    # And batches.
-    assert [len(list(read_records(unit, on_bad=pytest.fail))) for unit in units] == [1, 1]
 
 
-def test_files_of_other_columns_share_no_batch(tmp_path: Path) -> None:
+def test_types_of_columns_are_those_of_each_file_or_those_asked_for(tmp_path: Path) -> None:
     for number, ids in enumerate([[1], [2], ["3"], [4]]):
         table = pa.table({"text": ["a"], "id": ids})
         pq.write_table(table, tmp_path / f"{number}.parquet")
-    (unit,) = plan_units([f"{tmp_path}/*.parquet"])
-    batches = list(read_records(unit, keep=["id"], on_bad=pytest.fail))
-    assert [batch["id"].to_pylist() for batch in batches] == [[1, 2], ["3"], [4]]
-    (batch,) = read_records(unit, keep=["id:int64"], on_bad=pytest.fail)
-    assert batch["id"].to_pylist() == [1, 2, 3, 4]
+    units = plan_units([f"{tmp_path}/*.parquet"])
+    assert [row["id"] for row in read(units, keep=["id"])[0]] == [1, 2, "3", 4]
+    assert [row["id"] for row in read(units, keep=["id:int64"])[0]] == [1, 2, 3, 4]
 
 
 def test_names_patterns_and_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -537,14 +528,16 @@ def test_text_files_have_no_fields(tmp_path: Path) -> None:
         read(plan_units([f"{tmp_path}/a.txt"]), keep=["id"])
 
 
-def test_batches_are_small(tmp_path: Path) -> None:
-    """In Parquet, text and JSON lines, many records or large ones."""
+def test_large_texts_of_parquet_are_read_few_at_a_time(tmp_path: Path) -> None:
     texts = ["x" * 100_000] * 200 + [""] * 10_000
-    (tmp_path / "a.jsonl").write_bytes(jsonl({"text": text} for text in texts))
-    pq.write_table(pa.table({"text": texts}), tmp_path / "b.parquet", row_group_size=200)
-    for name in ("a.jsonl", "b.parquet"):
-        (unit,) = plan_units([str(tmp_path / name)])
-        batches = list(read_records(unit, on_bad=pytest.fail))
-        assert sum(map(len, batches)) == len(texts)
-        assert max(map(len, batches)) <= records.BATCH_RECORDS
-        assert max(batch["text"].nbytes for batch in batches) <= 2 * records.BATCH_BYTES
+    table = pa.table({"text": texts})
+    pq.write_table(table, tmp_path / "b.parquet", row_group_size=200)
+    (unit,) = plan_units([f"{tmp_path}/b.parquet"])
+    tracemalloc.start()
+    try:
+        n_records = sum(1 for _ in read_records(unit, on_bad=pytest.fail))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert n_records == len(texts)
+    assert peak < 3 * records.BATCH_BYTES
