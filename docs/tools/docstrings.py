@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import griffe
 
 from spacy_structreg.learn.setting_fields import Setting
+from spacy_structreg.models.stored_model import StoredModel
 
 # A section of NumPy's style.
 _NUMPY = re.compile(r"^[A-Z]\w+\n-{3,}$", re.MULTILINE)
@@ -137,9 +138,13 @@ def _parameters(thing: griffe.Object) -> set[str]:
 
 
 def _read(thing: griffe.Object, value: Any, names: set[str]) -> None:
-    """Take over the docstring of what was imported, if there is none, and make lists in it."""
+    """Take over the docstring of what was imported, if there is none, and make lists in it.
+
+    That of a model has more than its source: what all of them have.
+    """
     own = getattr(value, "__doc__", None)
-    if not thing.docstring and own and own != type(value).__doc__:
+    is_model = isinstance(value, type) and issubclass(value, StoredModel)
+    if own and own != type(value).__doc__ and (is_model or not thing.docstring):
         thing.docstring = griffe.Docstring(inspect.cleandoc(own), parent=thing)
     if not thing.docstring:
         return

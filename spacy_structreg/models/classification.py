@@ -112,16 +112,6 @@ class TextClassifier(ChainEstimator[ClassifiedWords, str]):
     Gold texts are pairs of a list of words and a category; what is predicted from are lists of
     words.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `TextClassifierSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import TextClassifier

@@ -428,16 +428,6 @@ class ConstituencyParser(
     and counted in the log. Words of nothing but white space are no words to the model.
     What may be given of a tree are constituents that it must have (`GivenConstituents`).
 
-    Parameters
-    ----------
-    **settings
-        The fields of `ConstituencyParserSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import ConstituencyParser

@@ -488,16 +488,6 @@ class DependencyParser(TreeParser[Sentence, ParseDecoder, Parse]):
     What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
     not know are kept for what they are; given heads of white space are not looked at.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `DependencyParserSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import DependencyParser

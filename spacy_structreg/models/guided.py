@@ -138,16 +138,6 @@ class GuidedSegmenter(
 ):
     """Segments text by words, with a chain model of characters as the guide; see `Guided`.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `GuidedSegmenterSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import GuidedSegmenter
@@ -182,16 +172,6 @@ class GuidedJointTagger(
     JointPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
 ):
     """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`.
-
-    Parameters
-    ----------
-    **settings
-        The fields of `GuidedJointTaggerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
 
     Examples
     --------

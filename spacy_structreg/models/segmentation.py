@@ -236,16 +236,6 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     The notation of templates is that of `features.templates`, the schemes those of
     `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `CharacterSegmenterSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import CharacterSegmenter
@@ -405,16 +395,6 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
 
     Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
     `PartialSentence`s.
-
-    Parameters
-    ----------
-    **settings
-        The fields of `WordSegmenterSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
 
     Examples
     --------

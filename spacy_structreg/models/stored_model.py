@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import threading
 from abc import ABC, abstractmethod
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 
     from spacy_structreg.learn.freezing import Bits
 
+# In the docstring of each model, before its examples.
+_PARAMETERS: Final = """\
+Parameters
+----------
+**settings
+    The fields of `{settings}`.
+
+Raises
+------
+ValueError
+    For settings that do not exist or contradict each other.
+
+"""
 _OF_TABLE: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.([a-z]+)")
 
 
@@ -52,6 +66,10 @@ class StoredModel(ABC):
         if "SETTINGS" in vars(cls):
             for name, attribute in attributes(cls.SETTINGS):
                 setattr(cls, name, attribute)
+            if cls.__doc__:
+                text, heading, examples = inspect.cleandoc(cls.__doc__).partition("Examples\n")
+                parameters = _PARAMETERS.format(settings=cls.SETTINGS.__name__)
+                cls.__doc__ = f"{text}{parameters}{heading}{examples}"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -403,16 +403,6 @@ class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
     nothing but white space are no words to the model: they are passed over in training, and get the
     tag ``""``.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `TaggerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import Tagger

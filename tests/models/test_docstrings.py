@@ -50,3 +50,17 @@ def test_parameters_are_those_of_the_method(owner: Any, name: str) -> None:
     ]
     parameters = [*inspect.signature(getattr(owner, name)).parameters]
     assert named == [each for each in parameters if each != "self"]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MODELS if hasattr(getattr(spacy_structreg, name), "SETTINGS")]
+)
+def test_docstrings_of_models_name_their_settings_before_the_examples(name: str) -> None:
+    model = getattr(spacy_structreg, name)
+    text = inspect.getdoc(model) or ""
+    for heading in ("Parameters\n----------\n", "Raises\n------\n", "Examples\n--------\n"):
+        assert text.count(heading) == 1
+        before, _, text = text.partition(heading)
+        assert before.endswith("\n\n")
+        if heading.startswith("Raises"):
+            assert before == f"**settings\n    The fields of `{model.SETTINGS.__name__}`.\n\n"

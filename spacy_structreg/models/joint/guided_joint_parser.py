@@ -119,16 +119,6 @@ class GuidedJointParser(
 
     `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `GuidedJointParserSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import GuidedJointParser

@@ -43,16 +43,6 @@ class JointReranker(
 
     Gold sentences are lists of (word, tag) pairs.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `JointRerankerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import JointReranker

@@ -244,16 +244,6 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     Gold sentences are lists of (word, tag) pairs, or `PartialSentence`s, which `prune` does not
     look at.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `CharacterJointTaggerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import CharacterJointTagger
@@ -573,16 +563,6 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are
     averaged if they have the same.
-
-    Parameters
-    ----------
-    **settings
-        The fields of `WordJointTaggerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
 
     Examples
     --------

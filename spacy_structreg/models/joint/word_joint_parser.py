@@ -410,16 +410,6 @@ class WordJointParser(
     several roots without the setting `many_roots`, are left out, and the log counts them.
     The best epoch is that of the highest las_f, from raw text.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `WordJointParserSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import WordJointParser

@@ -153,16 +153,6 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     Gold sentences are lists of rows: the columns of a token, and its label. What is predicted from
     are lists of rows without labels, or of words if there is no other column.
 
-    Parameters
-    ----------
-    **settings
-        The fields of `SequenceLabelerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
-
     Examples
     --------
     >>> from spacy_structreg import SequenceLabeler
@@ -279,16 +269,6 @@ class FeatureLabeler(Labeler[LabeledFeatures]):
 
     Gold sequences are lists of pairs of the features of an item, in the forms of
     `tasks.feature_dictionaries`, and its label. What is predicted from are lists of features.
-
-    Parameters
-    ----------
-    **settings
-        The fields of `FeatureLabelerSettings`.
-
-    Raises
-    ------
-    ValueError
-        For settings that do not exist or contradict each other.
 
     Examples
     --------
