@@ -14,8 +14,16 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from sentence_variants import (
+    half_width_punctuation,
+    rewritten,
+    with_spaces,
+    without_final_punctuation,
+    without_punctuation,
+)
 from spacy.language import Language
 from spacy.tokens import Doc
+from text_figures import annotate_texts, count_crossed_words, count_texts
 from typed_run_cases import TypedRunCase, has_right_runs, read_typed_runs
 from wasabi import msg
 
@@ -27,22 +35,10 @@ from spacy_structreg.cli.outputs import ForceOption, check_file, write_report
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.corpora.text_variants import (
-    half_width_punctuation,
-    rewritten,
-    with_spaces,
-    without_final_punctuation,
-    without_punctuation,
-)
 from spacy_structreg.features.scripts import opencc_script
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.pipeline.documents import tagged_words
-from spacy_structreg.pipeline.evaluation import (
-    annotate_texts,
-    count_crossed_words,
-    count_texts,
-    found_words,
-)
+from spacy_structreg.pipeline.evaluation import found_words
 from spacy_structreg.pipeline.gold_docs import doc_of_sentence, read_sentences
 
 ALL: Final = "all"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import deepcopy
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,16 +14,27 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training import Example
 
-from spacy_structreg.corpora.text_variants import (
-    FULL_WIDTH_MARKS,
-    HALF_WIDTH_FORMS,
-    count_final_marks,
-)
+from spacy_structreg.corpora.sentences import STOPS, TERMINATORS
 from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.scripts import opencc_script
 from spacy_structreg.pipeline.constituency_documents import HEADS
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
 
+_MARKS: Final = dict(zip("，。！？；：（）", ",.!?;:()", strict=True))
+# Several of them become one.
+_OTHER_MARKS: Final = dict(zip("、“”‘’", ",\"\"''", strict=True))
+_FULL_WIDTH_ASCII: Final = range(0xFF01, 0xFF5F)
+
+HALF_WIDTH_FORMS: Final = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in _FULL_WIDTH_ASCII} | _MARKS | _OTHER_MARKS
+)
+"""Full-width forms of ASCII, other full-width marks and curly quotes as they are typed without an
+input method, for `str.translate`: a character for each."""
+
+FULL_WIDTH_MARKS: Final = str.maketrans({half: full for full, half in _MARKS.items()})
+"""The half-width marks whose full-width ones are known, for `str.translate`."""
+
+_FINAL: Final = frozenset(TERMINATORS + STOPS)
 _COMMAS: Final = frozenset("，,")
 _HALF_MARKS: Final = frozenset(map(chr, FULL_WIDTH_MARKS))
 # What a token has besides its text, as far as corpora have it; heads are numbers of other tokens.
@@ -54,10 +65,10 @@ def create_text_variants(
     the generator that spaCy's own augmenters use, which ``[training] seed`` fixes.
 
     half_width: full-width forms and marks and curly quotes become ASCII
-        (`corpora.text_variants.HALF_WIDTH_FORMS`); in a Doc without any, the marks ``,.!?:;()``
+        (`HALF_WIDTH_FORMS`); in a Doc without any, the marks ``,.!?:;()``
         that are tokens become full-width.
     no_final: marks at the end of the Doc, such as ``。`` and ``！``, are left out
-        (`corpora.text_variants.count_final_marks`).
+        (`count_final_marks`).
     spaces: commas between words become spaces.
     traditional: simplified characters become traditional ones, each by itself, the first of
         OpenCC's.
@@ -140,6 +151,15 @@ def _fixed(doc: Doc) -> set[int]:
     """The tokens that must stay."""
     heads = {token.head.i for token in doc if token.has_head() and token.head.i != token.i}
     return _unknown(doc) | {i for i in heads if doc[i].head.i == i}
+
+
+def count_final_marks(words: Sequence[str]) -> int:
+    """Number of words at the end of a text that are final punctuation, which many people leave out.
+
+    They are marks that end sentences, such as ``。`` and ``？！``; quotes and brackets are none,
+    for those that open would be left over. The first word is none.
+    """
+    return sum(1 for _ in takewhile(_FINAL.issuperset, reversed(words[1:])))
 
 
 def _final_marks(doc: Doc, fixed: Set[int]) -> set[int]:

@@ -1,45 +1,17 @@
-"""Variants of gold sentences in another script, or with other punctuation.
-
-What half-width marks are, and which marks at an end are left out, holds for all who write variants.
-"""
+"""Variants of gold sentences in another script, or with other punctuation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import takewhile
 from typing import Final
 
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.corpora.sentences import STOPS, TERMINATORS, latin_spaces
+from spacy_structreg.corpora.sentences import latin_spaces
+from spacy_structreg.pipeline.text_variants import HALF_WIDTH_FORMS, count_final_marks
 
 PUNCTUATION: Final = "PU"
 """The tag of punctuation in the Chinese Treebank."""
-
-_MARKS: Final = dict(zip("，。！？；：（）", ",.!?;:()", strict=True))
-# Several of them become one.
-_OTHER_MARKS: Final = dict(zip("、“”‘’", ",\"\"''", strict=True))
-_FULL_WIDTH_ASCII: Final = range(0xFF01, 0xFF5F)
-
-HALF_WIDTH_FORMS: Final = str.maketrans(
-    {chr(code): chr(code - 0xFEE0) for code in _FULL_WIDTH_ASCII} | _MARKS | _OTHER_MARKS
-)
-"""Full-width forms of ASCII, other full-width marks and curly quotes as they are typed without an
-input method, for `str.translate`: a character for each."""
-
-FULL_WIDTH_MARKS: Final = str.maketrans({half: full for full, half in _MARKS.items()})
-"""The half-width marks whose full-width ones are known, for `str.translate`."""
-
-_FINAL: Final = frozenset(TERMINATORS + STOPS)
-
-
-def count_final_marks(words: Sequence[str]) -> int:
-    """Number of words at the end of a text that are final punctuation, which many people leave out.
-
-    They are marks that end sentences, such as ``。`` and ``？！``; quotes and brackets are none,
-    for those that open would be left over. The first word is none.
-    """
-    return sum(1 for _ in takewhile(_FINAL.issuperset, reversed(words[1:])))
 
 
 def with_spaces(sentence: Sentence) -> Sentence:

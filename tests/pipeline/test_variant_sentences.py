@@ -7,19 +7,18 @@ from typing import Any
 
 import spacy
 from looped import looped
-from spacy.tokens import Doc
-from spacy.training import Example
-
-from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.corpora.text_variants import (
-    count_final_marks,
+from sentence_variants import (
     half_width_punctuation,
     rewritten,
     with_spaces,
     without_final_punctuation,
     without_punctuation,
 )
-from spacy_structreg.pipeline.text_variants import create_text_variants
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.corpora.sentence import Sentence
+from spacy_structreg.pipeline.text_variants import count_final_marks, create_text_variants
 
 SENTENCE = with_spaces(
     Sentence(
