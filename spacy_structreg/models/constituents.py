@@ -28,7 +28,6 @@ from spacy_structreg.learn.setting_fields import (
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
-    contents_of_words,
     read_words,
     restored_words,
     unread_words,
@@ -44,8 +43,6 @@ from spacy_structreg.models.tree_parser import (
     checked_sentence,
     visible_places,
 )
-from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
     CONSTITUENT_ATOMS,
     CONSTITUENT_EVENTS,
@@ -60,7 +57,6 @@ if TYPE_CHECKING:
     from spacy_structreg.learn.perceptron import Perceptron
     from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.explanation import Explanation
-    from spacy_structreg.training.agenda import AgendaTrainer
 
 
 GivenConstituents: TypeAlias = Sequence[tuple[int, int, str | None]]
@@ -359,23 +355,8 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
     def labels(self) -> tuple[str, ...]:
         return self.system.labels
 
-    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        from spacy_structreg.training.agenda import AgendaTrainer
-
-        settings = self.settings
-        return AgendaTrainer(
-            self.system.copy(),
-            self.templates,
-            learner,
-            settings.beam,
-            settings.chosen_update,
-            margin=settings.training_margin,
-        )
-
     def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
-        scorer = StateScorer(self.system.copy(), self.templates, tables)
-        agenda = Agenda(scorer, self.settings.beam, margin=self.settings.beam_margin)
-        return ConstituentDecoder(agenda)
+        return ConstituentDecoder(self.new_agenda(tables))
 
     def compile(self, example: ConstituencySentence, learner: Perceptron) -> Derivation | None:
         if _n_unaries(example) > MAX_UNARIES:
@@ -389,7 +370,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
             ) from error
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of_words(self.system.words)
+        entries, arrays = super().contents()
         if self.system.heads is not None:
             entries[_HEADS] = [name for pair in self.system.heads for name in pair]
         return {"max_unaries": self.system.max_unaries, **entries}, arrays

@@ -28,7 +28,6 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.gold import Words, check_names
 from spacy_structreg.models.knowledge import (
-    contents_of_words,
     read_words,
     restored_words,
     unread_words,
@@ -46,8 +45,6 @@ from spacy_structreg.models.tree_parser import (
     visible_places,
     without_blanks,
 )
-from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arc_eager import (
     ARC_ATOMS,
     ARC_EAGER_ATOMS,
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
     from spacy_structreg.learn.perceptron import Perceptron
     from spacy_structreg.metrics.figures import Scores
     from spacy_structreg.models.explanation import Explanation
-    from spacy_structreg.training.agenda import AgendaTrainer
 
 
 logger = logging.getLogger("spacy_structreg")
@@ -415,25 +411,8 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
     def _number(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.arc_labels)}
 
-    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        from spacy_structreg.training.agenda import AgendaTrainer
-
-        settings = self.settings
-        return AgendaTrainer(
-            self.system.copy(),
-            self.templates,
-            learner,
-            settings.beam,
-            settings.chosen_update,
-            settings.merges,
-            margin=settings.training_margin,
-        )
-
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
-        scorer = StateScorer(self.system.copy(), self.templates, tables)
-        settings = self.settings
-        agenda = Agenda(scorer, settings.beam, settings.merges, settings.beam_margin)
-        return ParseDecoder(agenda, self.arc_labels, self.root_label)
+        return ParseDecoder(self.new_agenda(tables), self.arc_labels, self.root_label)
 
     def compile(self, example: Sentence, learner: Perceptron) -> Derivation | None:
         if not _is_tree(example):
@@ -455,7 +434,7 @@ class DependencySpec(TreeSpec[Sentence, ParseDecoder]):
         return self.system.compile(example.words, example.tags, heads, numbers, learner)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of_words(self.system.words)
+        entries, arrays = super().contents()
         return {"root_label": self.root_label, **entries}, arrays
 
 

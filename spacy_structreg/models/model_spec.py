@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.features.templates import Atom, Template
 from spacy_structreg.learn.learner import Learner
-from spacy_structreg.learn.learning_settings import AnyLearning
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.gold import ExampleSchema, GoldT
@@ -24,7 +25,10 @@ from spacy_structreg.tasks.chain import ChainFeatures
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.features.state_templates import StateTemplate
     from spacy_structreg.learn.freezing import Bits
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.search.scorer import StateScorer
 
 
 Labels: TypeAlias = AbstractSet[str]
@@ -162,6 +166,36 @@ _WIDE: Final = 64
 
 _BYTES: Final = 16
 """Bytes that a weight takes in training, with its part of the gradient."""
+
+
+@dataclass(frozen=True)
+class AgendaSpec(ModelSpec[GoldT, DecoderT]):
+    """A spec whose features are those of the states of a transition system.
+
+    system: of one thread; trainers and decoders get copies of it.
+    """
+
+    settings: Any
+    system: Any
+    templates: tuple[StateTemplate, ...]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(self.system.tables.values())
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        from spacy_structreg.learn.perceptron import Perceptron
+        from spacy_structreg.learn.rows import TrainingRows
+
+        # A feature of words has seen few of all actions.
+        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
+        return Perceptron(rows, learning)
+
+    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
+        """Scores of actions by the given weights, for one thread."""
+        from spacy_structreg.search.scorer import StateScorer
+
+        return StateScorer(self.system.copy(), self.templates, tables)
 
 
 class ChainSpec(ModelSpec[GoldT, DecoderT]):

@@ -18,7 +18,7 @@ from spacy_structreg.features.segmentation import (
     TYPES_OF_TABLES,
     WORD_TABLES,
 )
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.learner import Learner
@@ -37,7 +37,7 @@ from spacy_structreg.models.knowledge import (
     source_atoms,
     source_templates,
 )
-from spacy_structreg.models.model_spec import ChainSpec, Labels, ModelSpec, StoredSpec
+from spacy_structreg.models.model_spec import AgendaSpec, ChainSpec, Labels, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.raw_text import RawTextPredictor, TextDecoderT, stream_texts
 from spacy_structreg.models.settings import (
@@ -52,7 +52,7 @@ from spacy_structreg.models.settings import (
 )
 from spacy_structreg.models.text_estimator import TextEstimator
 from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.search.scorer import StateScorer, new_learner
+from spacy_structreg.search.scorer import new_learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
@@ -289,23 +289,17 @@ class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSett
 
 
 @dataclass(frozen=True)
-class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
+class WordSearchSpec(AgendaSpec[GoldT, DecoderT]):
     """Features of words under construction, and how they are searched for.
 
-    system: of one thread; trainers and decoders get copies of it. prune_training: whether training
-    proposes as little as prediction does. merge_training: whether it merges states even with a
-    limit of the beam.
+    prune_training: whether training proposes as little as prediction does. merge_training: whether
+    it merges states even with a limit of the beam.
     """
 
     settings: WordSearchSettings
     system: WordTransitions
-    templates: tuple[StateTemplate, ...]
     prune_training: bool = True
     merge_training: bool = False
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.tables.values())
 
     def new_learner(self, learning: Learning) -> Perceptron:
         return new_learner(self.system, learning)
@@ -318,10 +312,6 @@ class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
         beam, update = self.settings.beam, self.settings.update
         merge = beam is None or self.merge_training
         return AgendaTrainer(system, self.templates, learner, beam, update, merge=merge)
-
-    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
-        """Scores of actions by the given weights, for one thread."""
-        return StateScorer(self.system.copy(), self.templates, tables)
 
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int

@@ -23,7 +23,7 @@ from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.metrics.tagging import score_tagging
@@ -44,7 +44,7 @@ from spacy_structreg.models.knowledge import (
     unread_words,
     word_tables,
 )
-from spacy_structreg.models.model_spec import Labels, ModelSpec, StoredSpec
+from spacy_structreg.models.model_spec import AgendaSpec, Labels, StoredSpec
 from spacy_structreg.models.parallel import run_tasks
 from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.progress import progress_bar
@@ -140,19 +140,18 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
 
 
 @dataclass(frozen=True)
-class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
+class TagSpec(TaggedSchema, AgendaSpec[TaggedGold, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
-    system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders. guide: of another standard, stored with the model.
+    system: without the dictionary, which is for decoders. guide: of another standard, stored with
+    the model.
     """
 
-    tags: tuple[str, ...]
+    settings: TaggerSettings
     system: TagTransitions
+    tags: tuple[str, ...]
     dictionary: TagSets | None
     guide: Tagger | None
-    templates: tuple[StateTemplate, ...]
-    settings: TaggerSettings
 
     @classmethod
     def of_corpus(
@@ -254,26 +253,17 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
     ) -> TagSpec:
         templates = settings.parsed()
         atoms = [atom for template in templates for atom in template.atoms]
-        return cls(
-            tuple(labels),
-            TagTransitions(
-                WordFields(
-                    known.half_width,
-                    categories,
-                    classes,
-                    known.script,
-                    known.word_classes,
-                    known.known,
-                ),
-                len(labels) or 1,
-                atoms,
-                new_guide=None if guide is None else guide._decoders().new_decoder,
-            ),
-            dictionary,
-            guide,
-            templates,
-            settings,
+        fields = WordFields(
+            known.half_width,
+            categories,
+            classes,
+            known.script,
+            known.word_classes,
+            known.known,
         )
+        new_guide = None if guide is None else guide._decoders().new_decoder
+        system = TagTransitions(fields, len(labels) or 1, atoms, new_guide=new_guide)
+        return cls(settings, system, templates, tuple(labels), dictionary, guide)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -282,15 +272,6 @@ class TagSpec(TaggedSchema, ModelSpec[TaggedGold, TagDecoder]):
     @cached_property
     def _number(self) -> dict[str, int]:
         return {tag: i for i, tag in enumerate(self.tags)}
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return (self.system.n_tags,)
-
-    def new_learner(self, learning: Learning) -> Perceptron:
-        # A feature of words has seen few of all tags.
-        rows = TrainingRows(self.system.n_tags, adaptive=True, **learning.penalties)
-        return Perceptron([rows], learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         return self._trainer(learner, self.settings.beam)

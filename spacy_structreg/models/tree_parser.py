@@ -5,19 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.state_templates import StateTemplate
-from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import WORD, OutputT
 from spacy_structreg.models.gold import GoldT, Words, check_names
-from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.knowledge import contents_of_words
+from spacy_structreg.models.model_spec import AgendaSpec, ModelSpec
 from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.settings import (
@@ -29,7 +27,13 @@ from spacy_structreg.models.settings import (
     WordSettings,
     complete,
 )
-from spacy_structreg.search.transition_system import TransitionSystem
+from spacy_structreg.search.agenda import Agenda
+
+if TYPE_CHECKING:
+    from spacy_structreg.learn.model_file import Arrays
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.learn.rows import TrainedRows
+    from spacy_structreg.training.agenda import AgendaTrainer
 
 TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
 """Words, and a tag for each."""
@@ -134,6 +138,11 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
         """The templates. Raises ValueError for those that cannot be."""
 
     @property
+    def merges(self) -> bool:
+        """True if states are merged that no later score can tell apart."""
+        return False
+
+    @property
     def chosen_update(self) -> UpdatePoint:
         """The point of updates that is set, or else the default for the beam."""
         if self.update is not None:
@@ -186,26 +195,35 @@ class TreeParser(
 
 
 @dataclass(frozen=True)
-class TreeSpec(ModelSpec[GoldT, DecoderT]):
-    """Features of the states of a transition system.
-
-    system: of one thread; trainers and decoders get copies of it.
-    """
+class TreeSpec(AgendaSpec[GoldT, DecoderT]):
+    """Features of the states of a parser, and how trees are searched for."""
 
     settings: TreeParserSettings
-    system: TransitionSystem
-    templates: tuple[StateTemplate, ...]
 
     @classmethod
     @abstractmethod
     def empty(cls, settings: Any) -> ModelSpec[GoldT, DecoderT]:
         """A spec without labels."""
 
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.tables.values())
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        from spacy_structreg.training.agenda import AgendaTrainer
 
-    def new_learner(self, learning: Learning) -> Perceptron:
-        # A feature of words has seen few of all actions.
-        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
-        return Perceptron(rows, learning)
+        settings = self.settings
+        return AgendaTrainer(
+            self.system.copy(),
+            self.templates,
+            learner,
+            settings.beam,
+            settings.chosen_update,
+            settings.merges,
+            margin=settings.training_margin,
+        )
+
+    def new_agenda(self, tables: list[TrainedRows]) -> Agenda:
+        """The search by the given weights."""
+        settings = self.settings
+        scorer = self.new_scorer(tables)
+        return Agenda(scorer, settings.beam, settings.merges, settings.beam_margin)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of_words(self.system.words)
