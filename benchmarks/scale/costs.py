@@ -177,7 +177,7 @@ def timed_runs(
     for number in range(rounds):
         for n_workers in workers if number % 2 == 0 else workers[::-1]:
             with (
-                connect("local", n_workers=n_workers) as client,
+                connect(n_workers=n_workers) as client,
                 tempfile.TemporaryDirectory() as folder,
             ):
                 client.wait_for_workers(n_workers)
@@ -223,7 +223,7 @@ def engine_costs(
         for n_workers in workers:
             begin = time.perf_counter()
             with (
-                connect("local", n_workers=n_workers) as client,
+                connect(n_workers=n_workers) as client,
                 tempfile.TemporaryDirectory() as folder,
             ):
                 client.wait_for_workers(n_workers)

@@ -12,8 +12,6 @@ from spacy.cli._util import Arg, Opt
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.engine_options import (
-    Engine,
-    EngineOption,
     SchedulerOption,
     WorkersOption,
 )
@@ -55,7 +53,6 @@ def annotate(
             "word; conllu; spacy: Docs; label-studio and doccano: entities to be corrected there",
         ),
     ] = OutputFormat.parquet,
-    engine: EngineOption = Engine.local,
     scheduler: SchedulerOption = None,
     n_workers: WorkersOption = None,
     n_threads: Annotated[
@@ -118,7 +115,6 @@ def annotate(
         inputs,
         output,
         format=format.value,
-        engine=engine.value,
         scheduler=scheduler,
         n_workers=n_workers,
         n_threads=n_threads,

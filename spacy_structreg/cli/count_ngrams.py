@@ -10,8 +10,6 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.counts import number_of
 from spacy_structreg.cli.engine_options import (
-    Engine,
-    EngineOption,
     SchedulerOption,
     WorkersOption,
 )
@@ -29,7 +27,6 @@ def count_ngrams(
     ],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File of counts to write")],
     *,
-    engine: EngineOption = Engine.local,
     scheduler: SchedulerOption = None,
     n_workers: WorkersOption = None,
     text_column: Annotated[
@@ -85,7 +82,7 @@ def count_ngrams(
     with (
         named_errors(parent / output.name, f".{output.name}."),
         folder_beside(parent / output.name) as folder,
-        connect(engine.value, scheduler, n_workers=n_workers) as client,
+        connect(scheduler, n_workers=n_workers) as client,
         progress_bar(desc="count", unit=" characters", unit_scale=True) as bar,
     ):
         totals, n_bad = count_ngrams_of_units(

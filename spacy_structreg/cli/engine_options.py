@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
 from typing import Annotated, TypeAlias
 
 from spacy.cli._util import Opt
 
-
-class Engine(str, Enum):
-    """Engines that need no cluster."""
-
-    local = "local"
-
-
-EngineOption: TypeAlias = Annotated[
-    Engine, Opt("--engine", help="local: processes of this machine")
-]
-"""The option ``--engine``."""
 SchedulerOption: TypeAlias = Annotated[
     str | None,
     Opt(
@@ -32,7 +20,7 @@ SchedulerOption: TypeAlias = Annotated[
 """The option ``--scheduler``."""
 WorkersOption: TypeAlias = Annotated[
     int | None,
-    Opt("--workers", "-n", min=1, help="Processes of the engine; as many as cores if not said"),
+    Opt("--workers", "-n", min=1, help="Processes of this machine; as many as cores if not said"),
 ]
 """The option ``--workers``."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.engine_options import Engine, SchedulerOption
+from spacy_structreg.cli.engine_options import SchedulerOption
 from spacy_structreg.cli.outputs import ForceOption, check_file
 
 if TYPE_CHECKING:
@@ -55,13 +55,10 @@ def word_classes(
     min_count: Annotated[int, Opt("--min-count", min=1, help="Rarer words get no class")] = 5,
     epochs: Annotated[int, Opt("--epochs", min=1, help="Passes of word2vec over the text")] = 5,
     seed: Annotated[int, Opt("--seed", min=0, max=2**32 - 1, help="Of all that is drawn")] = 0,
-    engine: Annotated[
-        Engine | None,
-        Opt("--engine", help="Count on processes of this machine (local), in place of this one"),
-    ] = None,
     scheduler: SchedulerOption = None,
     n_workers: Annotated[
-        int | None, Opt("--workers", min=1, help="Processes of the engine; as many as cores")
+        int | None,
+        Opt("--workers", min=1, help="Count in so many processes of this machine"),
     ] = None,
     force: ForceOption = False,
 ) -> None:
@@ -69,7 +66,7 @@ def word_classes(
 
     Words that occur in like contexts are of one class: vectors by word2vec (gensim) or of counts,
     clustered by k-means (scikit-learn), and the clusters joined to a tree. 'structreg segment'
-    segments text. With an engine or a scheduler, the text is in .txt, .jsonl (also .gz, .xz, .zst)
+    segments text. With --workers or --scheduler, the text is in .txt, .jsonl (also .gz, .xz, .zst)
     or .parquet, and the classes are the same.
 
     Raises ValueError for faulty input, with file and line, and if the output exists (unless
@@ -87,11 +84,11 @@ def word_classes(
         if len(inputs) > 1:
             raise ValueError(f"word vectors are read from one place, and here are {len(inputs)}")
         rows = word_clustering.cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
-    elif engine is not None or scheduler is not None:
+    elif n_workers is not None or scheduler is not None:
         if method is not Method.counts:
             raise ValueError(
                 "word2vec goes through the text in one process; choose --method counts, or leave "
-                "the engine out"
+                "--workers and --scheduler out"
             )
         from spacy_structreg.cluster.engines import connect
         from spacy_structreg.cluster.extra_packages import need_packages
@@ -101,7 +98,7 @@ def word_classes(
         from spacy_structreg.cluster.word_shards import cluster_words_of_units
 
         units = plan_units(inputs)
-        with connect("local", scheduler, n_workers=n_workers) as client:
+        with connect(scheduler, n_workers=n_workers) as client:
             rows = cluster_words_of_units(client, units, n_classes, **settings)
     elif method is Method.counts:
         sentences = SegmentedFiles(inputs)

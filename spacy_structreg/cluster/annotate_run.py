@@ -28,10 +28,11 @@ from spacy_structreg.cluster.annotated_units import (
     checksum_of,
     try_unit,
 )
-from spacy_structreg.cluster.engines import EngineName, connect, interrupts_ignored
+from spacy_structreg.cluster.engines import connect, interrupts_ignored
 from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy
 from spacy_structreg.cluster.records import Unit, plan_units
+from spacy_structreg.cluster.shard_results import cluster_errors
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.doc_lines import TextFormat
 
@@ -82,7 +83,6 @@ def annotate(
     output: str | os.PathLike[str],
     *,
     format: ShardFormat = "parquet",
-    engine: EngineName = "local",
     scheduler: str | None = None,
     n_workers: int | None = None,
     n_threads: int = 1,
@@ -106,7 +106,7 @@ def annotate(
     format: Parquet with the columns of `annotated_tables.Annotator.annotate_batch`, after file,
         record, text and those that are kept; Docs, with these in ``doc.user_data``; or lines, as of
         `doc_lines.DocLines`. Only Parquet, and inputs that are, need pyarrow.
-    engine, scheduler, n_workers: as of `engines.connect`; without Dask, joblib starts processes of
+    scheduler, n_workers: as of `engines.connect`; without Dask, joblib starts processes of
         this machine. n_threads: of each worker.
     keep_text: whether texts are written.
     max_bad: most bad records of the whole run: a number, or a share (a float from 0 to 1), which is
@@ -174,7 +174,7 @@ def annotate(
                     reports = units_of_processes(job, waiting, n_workers)
                 else:
                     client = stack.enter_context(
-                        connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads)
+                        connect(scheduler, n_workers=n_workers, n_threads=n_threads)
                     )
                     reports = units_of_cluster(client, job, waiting, log)
                 stack.enter_context(telling(folder, len(units), log))
@@ -441,7 +441,12 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
     submit(FIRST_AHEAD)
     for future in done:
         unit = running.pop(future)
-        with engine_errors(client, unit):
+        files = unit.parts[0].file + (" and others" if len(unit.parts) > 1 else "")
+        died = ValueError(
+            f"unit {unit.number} ({files}) has ended every worker that worked on it; give workers "
+            "more memory, or choose a smaller size of units and another output folder"
+        )
+        with cluster_errors(died):
             report = future.result()
             if isinstance(report, Exception):
                 raise report
@@ -449,25 +454,3 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
             most = max(FIRST_AHEAD, AHEAD * sum(client.nthreads().values()))
             submit(most - len(running))
         yield report
-
-
-@contextmanager
-def engine_errors(client: Client, unit: Unit) -> Iterator[None]:
-    """Errors of the engine as ValueError and OSError that say what to do."""
-    from concurrent.futures import CancelledError
-
-    from distributed import KilledWorker
-    from distributed.comm import CommClosedError
-
-    try:
-        yield
-    except KilledWorker as error:
-        files = unit.parts[0].file + (" and others" if len(unit.parts) > 1 else "")
-        raise ValueError(
-            f"unit {unit.number} ({files}) has ended every worker that worked on it; give workers "
-            "more memory, or choose a smaller size of units and another output folder"
-        ) from error
-    except (CancelledError, CommClosedError) as error:
-        raise OSError(
-            "the scheduler is lost; start it again, and then the same command, which goes on"
-        ) from error

@@ -1,4 +1,4 @@
-"""Engines that carry tasks: processes of this machine, or a Dask cluster that exists."""
+"""Workers that carry tasks: processes of this machine, or a Dask cluster that exists."""
 
 from __future__ import annotations
 
@@ -8,34 +8,27 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from spacy_structreg.cluster.extra_packages import need_packages
 
 if TYPE_CHECKING:
     from distributed import Client
 
-EngineName = Literal["local"]
-"""Names of engines that are started here."""
-
 LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
 def connect(
-    engine: EngineName = "local",
-    scheduler: str | None = None,
-    *,
-    n_workers: int | None = None,
-    n_threads: int = 1,
+    scheduler: str | None = None, *, n_workers: int | None = None, n_threads: int = 1
 ) -> Iterator[Client]:
     """A client of a Dask cluster, for a ``with`` block.
 
-    engine: ``local`` starts processes of this machine, which talk over the loopback interface, are
-    started again when they die, and end with the block. scheduler: the address of a scheduler that
-    runs already, such as ``tcp://10.0.0.1:8786``, in place of an engine. n_workers: processes of
-    the engine; None for as many as the cores that this process may use, divided by n_threads: the
-    threads that a task has for itself. A worker does one task at a time.
+    scheduler: the address of one that runs already, such as ``tcp://10.0.0.1:8786``. None starts
+    processes of this machine, which talk over the loopback interface, are started again when they
+    die, and end with the block. n_workers: so many of these; None for as many as the cores that
+    this process may use, divided by n_threads: the threads that a task has for itself. A worker
+    does one task at a time.
 
     Raises ValueError if a package is missing or the settings contradict each other, OSError if
     there is no scheduler at the address.
@@ -49,8 +42,6 @@ def connect(
         with client_of(scheduler) as client:
             yield client
         return
-    if engine not in get_args(EngineName):
-        raise ValueError(f"there is no engine {engine!r}; choose one of {get_args(EngineName)}")
     from dask.system import CPU_COUNT
     from distributed import LocalCluster
 

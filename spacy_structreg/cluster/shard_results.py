@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,22 +28,35 @@ def results_of(client: Client, futures: Iterable[Future[Any]]) -> Iterator[Any]:
     Raises what a task raises, or gives by `tried`, and OSError if workers die of a task again and
     again or the scheduler is lost.
     """
-    from concurrent.futures import CancelledError
-
-    from distributed import KilledWorker, as_completed
-    from distributed.comm import CommClosedError
+    from distributed import as_completed
 
     completed = as_completed(futures, loop=client.loop, with_results=True)
     del futures
-    try:
+    died = OSError(
+        "workers died one after the other of the same task, perhaps for want of memory; give them "
+        "more, or start fewer of them on a machine"
+    )
+    with cluster_errors(died):
         for _, result in completed:
             if isinstance(result, Exception):
                 raise result
             yield result
+
+
+@contextmanager
+def cluster_errors(died: Exception) -> Iterator[None]:
+    """Errors of a cluster as those that say what to do.
+
+    died: is raised if workers die of a task again and again.
+    """
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
     except KilledWorker as error:
-        raise OSError(
-            "workers died one after the other of the same task, perhaps for want of memory; give "
-            "them more, or start fewer of them on a machine"
-        ) from error
+        raise died from error
     except (CancelledError, CommClosedError) as error:
         raise OSError("the scheduler is lost; start it again, and then the same command") from error

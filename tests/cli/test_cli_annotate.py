@@ -260,7 +260,6 @@ def test_the_options_reach_the_run(
     del settings["log"]
     assert settings == {
         "format": "spacy",
-        "engine": "local",
         "scheduler": "tcp://127.0.0.1:1",
         "n_workers": None,
         "n_threads": 3,

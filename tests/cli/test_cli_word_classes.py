@@ -99,9 +99,9 @@ def test_classes_by_counts_in_this_process_and_on_workers(tmp_path: Path) -> Non
     path.write_text("\n".join(" ".join(words) for words in SENTENCES * 5), encoding="utf-8")
     settings = ["--method", "counts", "--classes", "2", "--dimensions", "4"]
     assert run(str(path), str(tmp_path / "one.txt"), *settings) == (0, "")
-    engine = ["--engine", "local", "--workers", "1"]
-    assert run(str(path), str(tmp_path / "many.txt"), *settings, *engine) == (0, "")
+    workers = ["--workers", "1"]
+    assert run(str(path), str(tmp_path / "many.txt"), *settings, *workers) == (0, "")
     assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "many.txt").read_bytes()
-    code, output = run(str(path), str(tmp_path / "out.txt"), "--engine", "local")
+    code, output = run(str(path), str(tmp_path / "out.txt"), "--workers", "1")
     assert code == 1
     assert "choose --method counts" in output

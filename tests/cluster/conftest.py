@@ -69,7 +69,7 @@ def client() -> Iterator[Any]:
     """A client of two workers of this machine."""
     from spacy_structreg.cluster.engines import connect
 
-    with connect("local", n_workers=2) as client:
+    with connect(n_workers=2) as client:
         client.wait_for_workers(2)
         yield client
 

@@ -38,7 +38,7 @@ Run = Callable[..., AnnotateSummary]
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """A client of two processes of this machine."""
-    with connect("local", n_workers=2) as client:
+    with connect(n_workers=2) as client:
         yield client
 
 
@@ -356,7 +356,6 @@ def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None
         ({"n_threads": 0}, "n_threads is 0"),
         ({"n_workers": 2}, "has its workers already"),
         ({"scheduler": "tcp://127.0.0.1"}, "no Dask scheduler answers"),
-        ({"scheduler": None, "engine": "steam"}, "no engine 'steam'"),
         ({"pipeline": "no-such-pipeline"}, "neither the folder of a pipeline nor"),
         ({"text_column": "body", "max_bad": 399}, "400 of 400 records are bad"),
     ],
