@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 from docstrings import describe
+from settings_tables import documented_classes, model_classes, settings_table, values_text
 from spacy.language import Language
 from typer.main import get_command
 
@@ -29,12 +30,6 @@ from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import described, hints_of, plain
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.pipeline.component import HasSettings
-from spacy_structreg.pipeline.setting_texts import (
-    documented_classes,
-    model_classes,
-    settings_table,
-    values_text,
-)
 
 # From the top; `tests/test_floors.py` holds the code to them.
 FLOORS: Final = (

@@ -6,17 +6,18 @@ import gzip
 from pathlib import Path
 
 import pytest
-
-from spacy_structreg.corpora import ctb
-from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.ctb import (
+from studies import ctb
+from studies.ctb import (
+    CTB_SPLITS,
+    CtbPart,
     article_encoding,
     check_counts,
     list_articles,
     read_articles,
 )
+
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.brackets import read_brackets
-from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart
 from spacy_structreg.corpora.trees import Tree
 
 TREEBANK = Path(__file__).parents[2] / "treebank"

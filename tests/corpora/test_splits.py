@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from studies.ctb import CTB_SPLITS
 
-from spacy_structreg.corpora.splits import (
-    CTB_SPLITS,
-    fold_bounds,
-)
+from spacy_structreg.corpora.splits import fold_bounds
 
 
 class TestFolds:

@@ -16,6 +16,7 @@ from confection import Config
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
+from settings_tables import documented_classes, model_classes, settings_table
 from spacy.util import registry
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
@@ -33,12 +34,7 @@ from spacy_structreg.learn.setting_fields import (
 from spacy_structreg.models.model_ensemble import ModelEnsemble
 from spacy_structreg.models.settings import MAX_BEAM, TrainingSettings
 from spacy_structreg.models.tagging import Tagger, TaggerSettings
-from spacy_structreg.pipeline.setting_texts import (
-    config_block,
-    documented_classes,
-    model_classes,
-    settings_table,
-)
+from spacy_structreg.pipeline.setting_texts import config_block
 
 MODELS = model_classes()
 REGISTERED = {

@@ -12,10 +12,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.corpora.splits import CTB_SPLITS
 from spacy_structreg.corpora.trees import Tree
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from studies.ctb import (
+    CTB_SPLITS,
+    check_counts,
+    list_articles,
+    read_articles,
+)
 
 
 def prepared(tree: Tree) -> Tree | None:

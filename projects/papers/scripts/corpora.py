@@ -16,6 +16,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
+from studies.ctb import CTB_SPLITS, CtbPart, check_counts, list_articles, read_articles
 from studies.runs import data_folder
 
 from spacy_structreg.corpora.checksum import corpus_checksum
@@ -26,8 +27,7 @@ from spacy_structreg.corpora.corpus_options import (
     Spaces,
     parse_columns,
 )
-from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
-from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
+from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.trees import Tree
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.labeling.labelers import SequenceLabeler
