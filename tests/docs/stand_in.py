@@ -26,6 +26,15 @@ EPOCHS = {
 }
 
 
+def frequent_words(folder: Path) -> Path:
+    """The frequent words of the list of jieba; models take seconds to read all 349,000."""
+    words = folder / "words.txt"
+    copy_data([f"jieba:dict.txt={words}"])
+    lines = words.read_text("utf-8").splitlines(keepends=True)
+    words.write_text("".join(line for line in lines if int(line.split()[1]) >= 100), "utf-8")
+    return words
+
+
 def structreg(*arguments: object) -> None:
     """Run a command of this package. Raises AssertionError if it fails."""
     result = CliRunner().invoke(structreg_app, list(map(str, arguments)))
@@ -40,8 +49,7 @@ def train_stand_ins(folder: Path) -> None:
         files = [TREEBANK / part / f"{register}.bracket" for register in REGISTERS]
         structreg("convert", *files, corpus, "--format", "brackets", "--head-rules", "ctb")
         corpora += [f"--{part}", corpus]
-    words, lists = folder / "words.txt", folder / "lists"
-    copy_data([f"jieba:dict.txt={words}"])
+    words, lists = frequent_words(folder), folder / "lists"
     script = [executable(), QUICKSTART / "scripts/name_lists.py", words, lists]
     subprocess.run(script, check=True, capture_output=True)
     kinds = ("place", "institution", "person", "other")
