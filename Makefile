@@ -29,7 +29,8 @@ NEEDED = import configparser, sys; setup = configparser.ConfigParser(); setup.re
 	print(setup["options"]["install_requires"], *extras, sep="\n")
 
 # Install the package with the extras $(1) into the environment. It is compiled while pip fetches and
-# installs what it needs, which takes one core. Of what they say only what is fetched, compiled and
+# installs what it needs, which takes one core; of the latter, Python compiles what is imported when
+# it is imported, as most never is, and here what commands import. Of what they say only what is fetched, compiled and
 # installed is shown, line by line, but all of it if one fails.
 define install
 	@echo "Installing the package into $(VENV): some two minutes on two cores, most of it compiling"
@@ -37,9 +38,10 @@ define install
 	{ { $(PY) -m pip install --verbose $(COMPILERS) \
 		&& { $(PY) setup.py build_ext --inplace & compiled=$$!; } \
 		&& $(PY) -c '$(NEEDED)' $(1) >$(VENV)/needed.txt \
-		&& $(PY) -m pip install --verbose --requirement $(VENV)/needed.txt \
+		&& $(PY) -m pip install --verbose --no-compile --requirement $(VENV)/needed.txt \
 		&& wait $$compiled \
-		&& $(PY) -m pip install --verbose --no-deps --no-build-isolation --editable .; \
+		&& $(PY) -m pip install --verbose --no-deps --no-build-isolation --editable . \
+		&& PYTHONDONTWRITEBYTECODE= $(PY) -m spacy structreg --help; \
 	} 2>&1 || touch $$log.failed; } \
 		| tee $$log | grep --line-buffered -oE '$(SHOWN)' || true; \
 	if [ -e $$log.failed ]; then cat $$log >&2; exit 1; fi

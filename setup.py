@@ -62,6 +62,8 @@ class BuildExtensions(build_ext):
         )
         for extension, one in zip(self.extensions, translated, strict=True):
             extension.sources = one.sources
+        if self.editable_mode:
+            self.take_from_place()
         self.stale = {
             extension.name
             for extension in self.extensions
@@ -72,6 +74,15 @@ class BuildExtensions(build_ext):
         }
         self.numbers = count(1)
         super().build_extensions()
+
+    def take_from_place(self):
+        """Copy what was compiled in place, as pip builds in an empty folder."""
+        for extension in self.extensions:
+            made = Path(self.get_ext_fullpath(extension.name))
+            there = Path(*extension.name.split(".")[:-1], made.name)
+            if there.exists():
+                self.mkpath(str(made.parent))
+                self.copy_file(str(there), str(made))
 
     def build_extension(self, ext):
         if ext.name in self.stale:

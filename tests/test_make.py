@@ -45,7 +45,8 @@ case "$*" in *"{failing}"*) exit 1;; esac
 COMPILERS = "-m pip install --verbose setuptools>=77.0.3 Cython>=3.1.1"
 SET_UP = [
     "-m pip install --verbose --no-deps --no-build-isolation --editable .",
-    "-m pip install --verbose --requirement {folder}/needed.txt",
+    "-m pip install --verbose --no-compile --requirement {folder}/needed.txt",
+    "-m spacy structreg --help",
     COMPILERS,
     "setup.py build_ext --inplace",
 ]
