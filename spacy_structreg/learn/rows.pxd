@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
@@ -63,9 +64,11 @@ cdef class Rows(BufferOwner):
     cdef uint64_t _slot_mask
     cdef uint64_t* _keys  # of the rows; NULL where rows are never added
 
+    @cython.final
+    cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
+
     cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
-    cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int _append(self, uint64_t key) except -1 nogil
     cdef int index(self, const uint64_t[::1] keys, const int32_t[::1] numbers=*) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil
@@ -143,7 +146,6 @@ cdef class TrainedRows(Rows):
     cdef uint64_t _n_small
 
     cdef object _lay_out(self)
-    cdef bint _is_full(self, int32_t count) noexcept nogil
     cdef void _fetch(self, int32_t row) noexcept nogil
     cdef int _index_small(
         self, const uint64_t[::1] keys, const int32_t[::1] numbers

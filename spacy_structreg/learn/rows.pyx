@@ -121,6 +121,7 @@ cdef extern from *:
     ) noexcept nogil
 
 NO_FROZEN = "frozen rows cannot be changed; take the trained rows that they were made of"
+BAD_COLUMNS = "the columns of a weight row do not rise, or go beyond its last column"
 # Averages must fit single precision, and sums of them double.
 MAX_WEIGHT = 1e30
 # Counts of occurrences are exact as doubles.
@@ -147,6 +148,11 @@ cdef enum:
     DENSE_CLASS = 15
     # So many rows ahead of the one that is added, memory is fetched.
     AHEAD = 12
+
+
+ctypedef fused Weight:
+    float
+    double
 
 
 cdef class Rows(BufferOwner):
@@ -222,6 +228,7 @@ cdef class Rows(BufferOwner):
 
         Raises ValueError if they are too many, or chosen to collide.
         """
+        cdef uint64_t slot
         cdef Py_ssize_t i
         if keys.shape[0] > MAX_ROWS:
             raise ValueError(f"a table holds at most {MAX_ROWS:,} rows, not {keys.shape[0]:,}")
@@ -229,6 +236,10 @@ cdef class Rows(BufferOwner):
         self._resize_index(keys.shape[0])
         with nogil:
             for i in range(keys.shape[0]):
+                if i + AHEAD < keys.shape[0]:
+                    slot = spread(keys[i + AHEAD]) & self._slot_mask
+                    STRUCTREG_PREFETCH(&self._tags[slot])
+                    STRUCTREG_PREFETCH(&self._slots[slot])
                 self._place(keys[i], i if numbers is None else numbers[i])
         return 0
 
@@ -918,6 +929,10 @@ cdef class TrainingRows(Rows):
             starts = np.ascontiguousarray(state["starts"])
             columns = np.ascontiguousarray(state["columns"])
         for i in range(keys.shape[0]):
+            if rows.adaptive and not _are_columns(
+                &columns[starts[i]], starts[i + 1] - starts[i], n_columns
+            ):
+                raise ValueError(BAD_COLUMNS)
             if rows.insert(keys[i]) != i:
                 raise ValueError("the weight rows have a duplicate key")
             rows._stamps[i] = stamps[i]
@@ -1113,10 +1128,8 @@ cdef class TrainedRows(Rows):
             if self.n_rows and self._arrays["occurrences"].max() > MAX_COUNT_BITS:
                 raise ValueError("the occurrences of a weight row are too many")
         key_array = self._arrays["keys"]
-        if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
+        if not _are_rising(key_array):
             raise ValueError("the keys of the weight rows are not in ascending order")
-        if self.adaptive and not np.diff(self._arrays["starts"]).all():
-            raise ValueError("a weight row has no column")
         self.n_numbers = self.n_rows
         numbers = None
         if self.adaptive:
@@ -1135,15 +1148,18 @@ cdef class TrainedRows(Rows):
         cdef int32_t[::1] numbers = np.empty(self.n_rows, dtype=np.int32)
         cdef int32_t* row
         cdef float* weights
+        cdef const uint16_t* read
         cdef int64_t size = 0
-        cdef int64_t start
+        cdef Py_ssize_t n_columns = self.n_columns
         cdef Py_ssize_t i
         cdef Py_ssize_t k
-        cdef int32_t count
+        cdef int64_t count
         for i in range(self.n_rows):
             numbers[i] = <int32_t> size
-            count = <int32_t> (starts[i + 1] - starts[i])
-            size += 1 + (self.n_columns if self._is_full(count) else count + (count + 1) // 2)
+            count = starts[i + 1] - starts[i]
+            if not count:
+                raise ValueError("a weight row has no column")
+            size += 1 + (n_columns if is_full(count, n_columns) else count + (count + 1) // 2)
             if size > MAX_ROWS:
                 raise MemoryError(f"a table holds at most {MAX_ROWS:,} cells")
         reserve(&self.buffers, self._cells, size)
@@ -1151,25 +1167,21 @@ cdef class TrainedRows(Rows):
         with nogil:
             for i in range(self.n_rows):
                 row = self._cells + numbers[i]
-                start = starts[i]
-                count = <int32_t> (starts[i + 1] - start)
-                if self._is_full(count):
-                    row[0] = FULL
-                    weights = weights_of(row)
-                    memset(weights, 0, self.n_columns * sizeof(float))
-                    for k in range(start, start + count):
-                        weights[columns[k]] = values[k]
-                else:
-                    row[0] = count
-                    weights = weights_of(row)
+                read = &columns[starts[i]]
+                count = starts[i + 1] - starts[i]
+                if not _are_columns(read, count, n_columns):
+                    with gil:
+                        raise ValueError(BAD_COLUMNS)
+                row[0] = FULL if is_full(count, n_columns) else <int32_t> count
+                weights = weights_of(row)
+                if row[0] == FULL:
+                    memset(weights, 0, n_columns * sizeof(float))
                     for k in range(count):
-                        columns_of(row)[k] = columns[start + k]
-                        weights[k] = values[start + k]
+                        weights[read[k]] = values[starts[i] + k]
+                else:
+                    memcpy(columns_of(row), read, count * sizeof(uint16_t))
+                    memcpy(weights, &values[starts[i]], count * sizeof(float))
         return np.asarray(numbers)
-
-    cdef bint _is_full(self, int32_t count) noexcept nogil:
-        """True if an adaptive row of so many cells has room for all columns."""
-        return count * FULL_SHARE >= self.n_columns
 
     cdef int _index_small(
         self, const uint64_t[::1] keys, const int32_t[::1] numbers
@@ -1401,6 +1413,11 @@ def _restored_rows(arguments, closed):
     return rows
 
 
+cdef inline bint is_full(int64_t count, Py_ssize_t n_columns) noexcept nogil:
+    """True if a trained row of so many cells has room for all columns."""
+    return count * FULL_SHARE >= n_columns
+
+
 cdef inline int size_class_of(int32_t capacity) noexcept nogil:
     """Number of the list of free cells for an adaptive row of a sparse capacity."""
     cdef int size_class = 0
@@ -1433,7 +1450,7 @@ def _check_array(arrays, name, dtype, shape):
 
 
 def _check_layout(n_columns, arrays, dtype):
-    """Validate the arrays of dense or adaptive rows; return the number of rows."""
+    """Validate the arrays of rows, all but the columns of cells; return the number of rows."""
     keys = _read_only(arrays, "keys")
     values = _read_only(arrays, "values")
     n_rows = keys.size
@@ -1441,25 +1458,57 @@ def _check_layout(n_columns, arrays, dtype):
         raise ValueError(f"a table holds at most {MAX_ROWS:,} rows, not {n_rows:,}")
     _check_array(arrays, "keys", np.uint64, (n_rows,))
     if "columns" in arrays:
-        starts, columns = _read_only(arrays, "starts"), _read_only(arrays, "columns")
+        starts = _read_only(arrays, "starts")
         _check_array(arrays, "starts", np.int64, (n_rows + 1,))
         _check_array(arrays, "columns", np.uint16, (values.size,))
         _check_array(arrays, "values", dtype, (values.size,))
-        # Not by differences, which wrap around.
-        if starts[0] != 0 or starts[n_rows] != values.size or (starts[1:] < starts[:n_rows]).any():
-            raise ValueError("the offsets of the weight rows are not in ascending order")
-        if values.size and int(columns.max()) >= n_columns:
-            raise ValueError("a weight row has a cell beyond its last column")
-        begins_row = np.zeros(values.size + 1, dtype=bool)
-        begins_row[starts] = True
-        if ((columns[1:] <= columns[: columns.size - 1]) & ~begins_row[1:columns.size]).any():
-            raise ValueError("the columns of a weight row are not in ascending order")
+        _check_offsets(starts, values.size)
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
-    if values.size:
-        least, most = values.min(), values.max()
-        if not (np.isfinite(least) and np.isfinite(most)):
-            raise ValueError("a weight is not a finite number")
-        if max(-least, most) > values.dtype.type(MAX_WEIGHT):
-            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
+    flat = values.reshape(-1)
+    if not (_are_bounded[float](flat) if dtype == np.float32 else _are_bounded[double](flat)):
+        raise ValueError(f"a weight is not a finite number, or beyond {MAX_WEIGHT:g}")
     return n_rows
+
+
+cdef int _check_offsets(const int64_t[::1] starts, Py_ssize_t n_cells) except -1:
+    """Raise ValueError unless rows lie one after another, and take up all cells."""
+    cdef Py_ssize_t n_rows = starts.shape[0] - 1
+    cdef bint is_rising = starts[0] == 0 and starts[n_rows] == n_cells
+    cdef Py_ssize_t i
+    # Not by differences, which wrap around.
+    for i in range(n_rows):
+        is_rising &= starts[i] <= starts[i + 1]
+    if not is_rising:
+        raise ValueError("the offsets of the weight rows are not in ascending order")
+    return 0
+
+
+cdef inline bint _are_columns(
+    const uint16_t* columns, Py_ssize_t n, Py_ssize_t n_columns
+) noexcept nogil:
+    """True if columns exist, and rise."""
+    cdef bint is_rising = True
+    cdef Py_ssize_t i
+    for i in range(1, n):
+        is_rising &= columns[i - 1] < columns[i]
+    return is_rising and (n == 0 or columns[n - 1] < n_columns)
+
+
+cdef bint _are_rising(const uint64_t[::1] keys) noexcept nogil:
+    """True if each key is greater than the one before."""
+    cdef bint is_rising = True
+    cdef Py_ssize_t i
+    for i in range(keys.shape[0] - 1):
+        is_rising &= keys[i] < keys[i + 1]
+    return is_rising
+
+
+cdef bint _are_bounded(const Weight[::1] weights) noexcept nogil:
+    """True if weights are finite numbers up to `MAX_WEIGHT`, as far as their precision goes."""
+    cdef Weight most = <Weight> 1e30
+    cdef bint is_bounded = True
+    cdef Py_ssize_t i
+    for i in range(weights.shape[0]):
+        is_bounded &= (weights[i] >= -most) & (weights[i] <= most)
+    return is_bounded

@@ -159,7 +159,7 @@ def test_rows_of_no_label() -> None:
 
     assert "a weight row has no column" in refused("tagger", lengthened)
     _, arrays = parse_model(file_of("tagger"))
-    assert "beyond its last column" in refused(
+    assert "go beyond its last column" in refused(
         "tagger", put("0.columns", np.uint16(9), int(arrays["0.starts"][1]) - 1)
     )
 
