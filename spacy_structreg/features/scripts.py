@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -48,7 +49,7 @@ class Script:
         # A copy: files that are mapped may change, and be gone.
         self.pairs: NDArray[np.uint32] = pairs.astype(np.uint32)
         self.pairs.setflags(write=False)
-        self._looks = dict(self.pairs.tolist())
+        self._looks = dict(zip(*self.pairs.T.tolist(), strict=True))
         self._tables = tuple(self._table(half_width) for half_width in (False, True))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -139,4 +140,13 @@ def stored_script(name: str | None, arrays: Mapping[str, NDArray[Any]]) -> Scrip
     """
     if (name is None) != ("script" not in arrays):
         raise ValueError("the script setting and the character table of the model do not match")
-    return None if name is None else Script(arrays["script"])
+    if name is None:
+        return None
+    pairs = arrays["script"]
+    return _script_of(pairs.tobytes(), pairs.dtype.str, pairs.shape)
+
+
+@lru_cache(maxsize=4)
+def _script_of(pairs: bytes, dtype: str, shape: tuple[int, ...]) -> Script:
+    """The script of stored pairs; the models of a pipeline have the same one."""
+    return Script(np.frombuffer(pairs, dtype=dtype).reshape(shape))

@@ -26,7 +26,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
 import msgpack
 import numpy as np
@@ -88,13 +88,13 @@ class SourceFile:
             if mapped is None:
                 mapped = state.st_size > COPIED_UP_TO
             # An empty file cannot be mapped.
-            self.data: bytes | mmap.mmap = (
+            self.is_mapped = mapped and state.st_size > 0
+            """True if the contents lie in the file."""
+            self.data: Buffer = (
                 mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-                if mapped and state.st_size
-                else stream.read()
+                if self.is_mapped
+                else _read(stream, state.st_size)
             )
-        # True if the contents lie in the file.
-        self.is_mapped = not isinstance(self.data, bytes)
         self._state = _state_of(state)
 
     @property
@@ -127,6 +127,15 @@ class SourceFile:
         except ValueError as error:
             raise ValueError(fault) from error
         self._state = state
+
+
+def _read(stream: BinaryIO, size: int) -> Buffer:
+    """The contents of a file of some size; a pipe has none."""
+    if not size:
+        return stream.read()
+    # Memory of numpy has large pages, which come three times as fast.
+    data = np.empty(size, dtype=np.uint8).data
+    return data[: stream.readinto(data)].toreadonly()  # type: ignore[attr-defined]
 
 
 def _state_of(state: os.stat_result) -> tuple[int, int, int, int]:

@@ -64,11 +64,12 @@ cdef class Rows(BufferOwner):
     cdef uint64_t _slot_mask
     cdef uint64_t* _keys  # of the rows; NULL where rows are never added
 
+    cdef int _begin(self, Py_ssize_t n_columns) except -1
+    cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
+
     @cython.final
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
 
-    cdef int _begin(self, Py_ssize_t n_columns) except -1
-    cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _append(self, uint64_t key) except -1 nogil
     cdef int index(self, const uint64_t[::1] keys, const int32_t[::1] numbers=*) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil

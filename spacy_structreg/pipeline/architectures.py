@@ -83,8 +83,10 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     model = getattr(spacy_structreg, name)
-    made = component_architecture if name in _OF_COMPONENTS else tokenizer_architecture
-    return made(model)
+    made = (component_architecture if name in _OF_COMPONENTS else tokenizer_architecture)(model)
+    # Found without this function from now on: spaCy asks several times for each block of a config.
+    globals()[name] = made
+    return made
 
 
 create_learning = function_of(Learning, Learning, registered_name(Learning))
