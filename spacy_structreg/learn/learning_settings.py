@@ -58,7 +58,6 @@ class UpdateRule:
     slack: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
 class SampleSettings(Settings):
     """Settings of all kinds of learning."""
 
@@ -71,8 +70,7 @@ class SampleSettings(Settings):
     )
 
 
-@dataclass(frozen=True)
-class Learning(SampleSettings):
+class Learning(SampleSettings, kw_only=False):
     """Settings of a structured perceptron or passive-aggressive learner and its regularizers.
 
     The algorithms are those of Collins 2002 (perceptron), of Gao, Qiu & Huang 2010 (pa), against
@@ -211,8 +209,7 @@ def gao_2010(aggressiveness: float = 1.0) -> Learning:
     return Learning("pa", aggressiveness, clock="epochs", restart=True)
 
 
-@dataclass(frozen=True)
-class LogLinear(SampleSettings):
+class LogLinear(SampleSettings, kw_only=False):
     """Settings of a log-linear model: of a conditional random field, or of logistic regression.
 
     What is minimized is the sum over all examples of -log p(y | x) and of the noising regularizer,

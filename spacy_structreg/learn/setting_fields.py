@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from math import inf
 from operator import index
@@ -31,7 +31,12 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
 
 MAX_INT: Final = 2**63 - 1
 
@@ -149,10 +154,20 @@ def setting(
     return made
 
 
-@dataclass(frozen=True, kw_only=True)
+class _SignatureOfFields:
+    """The signature of a class of settings, made when it is asked for."""
+
+    def __get__(self, _: object, cls: type[Settings]) -> inspect.Signature:
+        return _signature_of(cls)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Settings:
     """Base of all settings: checks every value, of types and ranges, when it is made.
 
+    Subclasses are frozen dataclasses without a decorator, whose fields are given by name; with
+    ``kw_only=False`` behind their bases, by place as well. What `dataclass` would generate for each
+    of them is here for all, so that they cost next to nothing when a pipeline is loaded.
     A subclass that only gives an inherited setting another default writes ``epochs: int = 20``.
     What settings must have in common is checked by overriding `_check`.
     """
@@ -160,13 +175,41 @@ class Settings:
     WHAT: ClassVar[str] = "the model"
     """Name of the owner of the settings, for error messages."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    __signature__ = _SignatureOfFields()
+
+    def __init_subclass__(cls, *, kw_only: bool = True, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         inherited = {each.name: each for base in cls.__mro__[1:] for each in _own_fields(base)}
         for name in inspect.get_annotations(cls):
             value = cls.__dict__.get(name)
             if name in inherited and not isinstance(value, Field):
                 setattr(cls, name, field(default=value, metadata=inherited[name].metadata))
+        dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+
+    def __init__(self, *args: Any, **values: Any) -> None:
+        given = _signature_of(type(self)).bind(*args, **values)
+        given.apply_defaults()
+        self.__dict__.update(given.arguments)
+        self.__post_init__()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__qualname__}({shown})"
 
     def __post_init__(self) -> None:
         hints = hints_of(type(self))
@@ -197,6 +240,20 @@ class Settings:
                 for name, about in described(cls)
             }
         )
+
+
+def _made_signature(cls: type[Settings]) -> inspect.Signature:
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = [
+        inspect.Parameter(
+            each.name,
+            kinds[bool(each.kw_only)],
+            default=inspect.Parameter.empty if each.default is MISSING else each.default,
+            annotation=each.type,
+        )
+        for each in fields(cls)
+    ]
+    return inspect.Signature(sorted(parameters, key=lambda each: each.kind))
 
 
 def _own_fields(cls: type) -> Iterable[Field[Any]]:
@@ -230,6 +287,7 @@ def _described(cls: type[Any]) -> tuple[tuple[str, Setting], ...]:
 
 _once: Any = cache
 described: Callable[[type[Settings]], tuple[tuple[str, Setting], ...]] = _once(_described)
+_signature_of: Callable[[type[Settings]], inspect.Signature] = _once(_made_signature)
 hints_of: Callable[[type[Settings]], dict[str, Any]] = _once(get_type_hints)
 """Return the types of the settings of a class by name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final, TypeAlias
 
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_lev
 three points (project `text_classification`)."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextClassifierSettings(TrainingSettings):
     """Settings of a `TextClassifier`."""
 

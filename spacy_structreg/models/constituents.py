@@ -238,7 +238,6 @@ LEAST_UNARIES: Final = 3
 2009)."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConstituencyParserSettings(TreeParserSettings):
     """Settings of a `ConstituencyParser`."""
 

@@ -267,7 +267,6 @@ class LiftedSentence(Sentence):
     __slots__ = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class DependencyParserSettings(TreeParserSettings):
     """Settings of a `DependencyParser`."""
 

@@ -9,7 +9,7 @@ The search for trees is guided by parsers, too (`models.joint.guided_joint_parse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy_structreg.features.template_compiler import compile_edges
@@ -37,7 +37,6 @@ from spacy_structreg.tasks.segmentation.words import WordDecoder
 WordDecoderT = TypeVar("WordDecoderT", bound=WordDecoder)
 
 
-@dataclass(frozen=True, kw_only=True)
 class GuideSettings(Settings):
     """Settings of the search with a model of characters as its guide."""
 
@@ -58,7 +57,6 @@ class GuideSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class GuidedSettings(GuideSettings, PairSettings):
     """Settings of models of words with one of characters as their guide."""
 
@@ -125,8 +123,7 @@ class Guided(
         return {}
 
 
-@dataclass(frozen=True)
-class GuidedSegmenterSettings(GuidedSettings):
+class GuidedSegmenterSettings(GuidedSettings, kw_only=False):
     """Settings of a `GuidedSegmenter`."""
 
     characters: CharacterSegmenter | None = part(CharacterSegmenter, "characters")
@@ -160,8 +157,7 @@ class GuidedSegmenter(
         super().__init__(settings)
 
 
-@dataclass(frozen=True)
-class GuidedJointTaggerSettings(GuidedSettings):
+class GuidedJointTaggerSettings(GuidedSettings, kw_only=False):
     """Settings of a `GuidedJointTagger`."""
 
     characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")

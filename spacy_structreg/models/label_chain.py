@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import accumulate, pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias, cast
 
@@ -378,7 +377,6 @@ class ChainEstimator(Predictor[GoldT, SequenceDecoder, Any, OutputT], Generic[Go
         return len(items)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelerSettings(TrainingSettings):
     """Settings of labelers of sequences."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -51,7 +51,6 @@ def weight_setting() -> Any:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairSettings(Settings):
     """Settings of a model of characters and one of words."""
 

@@ -105,7 +105,6 @@ DEFAULT_LEARNING_OF_MANY: Final = Learning(mini_sample=5.0)
 alone, but hardly differ, so that there is little to average."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CharacterSettings(KnowledgeSettings, TrainingSettings):
     """Settings of chains of characters."""
 
@@ -154,7 +153,6 @@ class CharacterSettings(KnowledgeSettings, TrainingSettings):
         return CharacterAtoms(self.types, self.half_width)
 
 
-@dataclass(frozen=True, kw_only=True)
 class CharacterSegmenterSettings(CharacterSettings):
     """Settings of a `CharacterSegmenter`."""
 
@@ -266,7 +264,6 @@ DEFAULT_LEARNING_OF_WORDS: Final = Learning(mini_sample=5.0)
 """Whole words in pieces of five: chosen on the development set of UD Chinese GSD."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from spacy_structreg.corpora.sentence import Sentences
@@ -44,7 +43,6 @@ class CompleteTemplates(tuple[str, ...]):
         return cls(check_strings("templates", templates))
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainingSettings(Settings):
     """Settings of all models that are trained.
 
@@ -108,7 +106,6 @@ class TrainingSettings(Settings):
         return self.DEFAULT_LEARNING if self.learning is None else self.learning
 
 
-@dataclass(frozen=True, kw_only=True)
 class PerceptronSettings(TrainingSettings):
     """Settings of models that only a perceptron can learn."""
 
@@ -120,7 +117,6 @@ class PerceptronSettings(TrainingSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScriptSettings(Settings):
     """The setting of scripts."""
 
@@ -132,7 +128,6 @@ class ScriptSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ViewSettings(ScriptSettings):
     """Settings of how characters look to a model."""
 
@@ -142,7 +137,6 @@ class ViewSettings(ScriptSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordSettings(ScriptSettings):
     """Settings of what a model of given words knows besides its training corpus.
 
@@ -156,7 +150,6 @@ class WordSettings(ScriptSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextSettings(ViewSettings):
     """Settings of models that find words in raw text."""
 
@@ -195,7 +188,6 @@ class TextSettings(ViewSettings):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
 class LexiconSettings(Settings):
     """The setting of word lists."""
 
@@ -206,12 +198,10 @@ class LexiconSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordTextSettings(LexiconSettings, TextSettings):
     """Settings of models of words that find words in raw text."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class KnowledgeSettings(WordTextSettings):
     """Settings of what a model of characters knows besides its training corpus.
 
@@ -252,7 +242,6 @@ class KnowledgeSettings(WordTextSettings):
         return bool(self.lexicon or self.guides) or self.statistics is not None
 
 
-@dataclass(frozen=True, kw_only=True)
 class BeamSettings(Settings):
     """Settings of models that search by a beam."""
 
@@ -269,7 +258,6 @@ class BeamSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordSearchSettings(BeamSettings):
     """Settings of models that search over the words of a text."""
 

@@ -91,7 +91,6 @@ _LEAST_OF_CLASS: Final = 2
 _LEAST_OF_CATEGORY: Final = 2
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 

@@ -111,7 +111,6 @@ def heads_of_all(heads: Sequence[int], places: Sequence[int], n_words: int) -> l
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSettings):
     """Settings of parsers of tagged words."""
 

@@ -134,7 +134,6 @@ def _alternative(kind: str, score: float, start: int, end: int, of: Sequence[Any
     return Alternative(score, start, end, items)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlternativeSettings(Settings):
     """Settings of what keeps the best analyses on Docs."""
 
@@ -148,7 +147,6 @@ class AlternativeSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class AnalysisSettings(AlternativeSettings):
     """Settings of what keeps margins as well."""
 

@@ -9,7 +9,6 @@ import inspect
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -84,7 +83,6 @@ class HasSettings:
             setattr(cls, name, attribute)
 
 
-@dataclass(frozen=True, kw_only=True)
 class PipeSettings(Settings):
     """Settings of any component."""
 
@@ -95,12 +93,10 @@ class PipeSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TokenizerSettings(PipeSettings, AnalysisSettings):
     """Settings of any tokenizer."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaggingTokenizerSettings(TokenizerSettings):
     """Settings of tokenizers that tag their words."""
 

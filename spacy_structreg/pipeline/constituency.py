@@ -109,7 +109,6 @@ class DocConstituents(NamedTuple):
     characters: NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConstituencySettings(TreePipeSettings, AlternativeSettings):
     """Settings of the constituency parser."""
 

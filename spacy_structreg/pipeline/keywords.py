@@ -41,7 +41,6 @@ UniversalTag: TypeAlias = Literal[
 IN_PHRASES: Final = frozenset({"ADJ", "NOUN", "PROPN", "X"})
 
 
-@dataclass(frozen=True, kw_only=True)
 class KeywordSettings(Settings):
     """Settings of keywords."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.dependencies import GivenArcs
 
 
-@dataclass(frozen=True, kw_only=True)
 class ParserSettings(TreePipeSettings, AnalysisSettings):
     """Settings of the parser."""
 

@@ -6,7 +6,7 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
@@ -90,7 +90,6 @@ class DocLabels(NamedTuple):
     probabilities: NDArray[np.float64] | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelerPipeSettings(PipeSettings):
     """Settings of the sequence labeler of a pipeline."""
 

@@ -6,7 +6,6 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
@@ -56,7 +55,6 @@ _KINDS: Final[tuple[tuple[Literal["TAG", "POS"], str, int], ...]] = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaggerPipeSettings(PipeSettings, AnalysisSettings):
     """Settings of the tagger of a pipeline."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
@@ -71,7 +70,6 @@ class TreeTokens(NamedTuple):
         return (array[..., start:end] for start, end in pairwise(self.docs.tolist()))
 
 
-@dataclass(frozen=True, kw_only=True)
 class TreePipeSettings(PipeSettings):
     """Settings of components that build trees."""
 

@@ -147,7 +147,6 @@ class ToySpec(TaggedSchema, ModelSpec[Any, ToyDecoder]):
         return {"dictionary": words}, {"dictionary.ends": ends, "dictionary.tags": tags}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ToySettings(PerceptronSettings):
     lower: bool = setting(False, "Whether the case of letters is overlooked.")
     epochs: int = 3

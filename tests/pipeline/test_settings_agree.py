@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -218,12 +217,10 @@ def test_attributes_are_checked_when_they_are_changed() -> None:
 # A setting is one line ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shared(TrainingSettings):
     depth: int = setting(3, "How deep.", minimum=1, maximum=9)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Own(Shared):
     width: float = setting(0.5, "How wide.", below=1.0)
     depth: int = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, Final
 
@@ -38,7 +37,6 @@ PARSERS: Final = ("parser", "backward")
 """The parts of a joint parser that are parsers of given words."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ParsingPartsSettings(Settings):
     """Settings of a joint parser, and of the taggers and the parsers that guide it."""
 
@@ -62,8 +60,7 @@ class ParsingPartsSettings(Settings):
     )
 
 
-@dataclass(frozen=True)
-class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
+class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings, kw_only=False):
     """Settings of a `GuidedJointParser`."""
 
     tagger: GuidedJointTagger | None = part(GuidedJointTagger, "words with tags")

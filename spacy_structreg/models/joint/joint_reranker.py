@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.learn.setting_fields import from_settings, setting
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from spacy_structreg.models.explained_texts import AnyScheme
 
 
-@dataclass(frozen=True)
-class JointRerankerSettings(PairSettings):
+class JointRerankerSettings(PairSettings, kw_only=False):
     """Settings of a `JointReranker`."""
 
     characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")

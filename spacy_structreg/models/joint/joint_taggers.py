@@ -89,7 +89,6 @@ class BaseJointTagger(JointPredictor[TextDecoderT], TextEstimator[TaggedGold, Te
     PRIMARY = "joint_f"
 
 
-@dataclass(frozen=True, kw_only=True)
 class CharacterJointTaggerSettings(CharacterSettings):
     """Settings of a `CharacterJointTagger`."""
 
@@ -275,7 +274,6 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
         return scheme
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of models that search for words with their tags."""
 
@@ -351,7 +349,6 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordJointTaggerSettings(TaggedWordSettings):
     """Settings of a `WordJointTagger`."""
 

@@ -87,7 +87,6 @@ class ParsedSchema(TextSchema[Sentence]):
 logger = logging.getLogger("spacy_structreg")
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordJointParserSettings(TaggedWordSettings):
     """Settings of a `WordJointParser`."""
 

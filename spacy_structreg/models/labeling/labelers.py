@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -56,7 +56,6 @@ def _restored_gazetteers(stored: Any) -> Gazetteers | None:
     return Gazetteers(**stored)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SequenceLabelerSettings(WordSettings, LabelerSettings):
     """Settings of a `SequenceLabeler`."""
 
@@ -215,7 +214,6 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         return [row[0] for row in items]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FeatureLabelerSettings(LabelerSettings):
     """Settings of a `FeatureLabeler`."""
 
