@@ -7,7 +7,6 @@ from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.rows cimport TrainingRows
 
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_average import rounded_rows
 
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
 
@@ -92,6 +91,8 @@ cdef class Perceptron(Learner):
 
         pruned: leave out small ones and round the others, as the settings have it.
         """
+        from spacy_structreg.learn.model_average import rounded_rows
+
         if not pruned:
             return [table.average(self._clock) for table in self.tables]
         return [

@@ -21,8 +21,6 @@ from spacy_structreg.learn.penalty cimport Penalty, Span, advance, settle_cumula
 
 import numpy as np
 
-from spacy_structreg.learn.row_arrays import replaced_rows
-
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
@@ -1319,6 +1317,8 @@ cdef class PatchedRows(TrainedRows):
         cdef const uint8_t[::1] filled
         cdef bint is_known
         cdef Py_ssize_t i
+        from spacy_structreg.learn.row_arrays import replaced_rows
+
         self._begin(base.n_columns)
         before = {
             "keys": np.empty(0, dtype=np.uint64),
@@ -1402,6 +1402,8 @@ cdef class PatchedRows(TrainedRows):
     @property
     def arrays(self):
         """Return the arrays of a table with its patch merged in."""
+        from spacy_structreg.learn.row_arrays import replaced_rows
+
         patch = self._patch._arrays
         return replaced_rows(self._base.arrays, patch["keys"], patch["values"])
 

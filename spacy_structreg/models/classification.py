@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.metrics.classification import score_classification
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, as_list, check_names
 from spacy_structreg.models.label_chain import (
@@ -24,6 +22,9 @@ from spacy_structreg.models.label_chain import (
 )
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.classification import LONGEST_NGRAM, Values, WordBag
+
+if TYPE_CHECKING:
+    from spacy_structreg.metrics.figures import Scores
 
 ClassifiedWords: TypeAlias = tuple[list[str], str]
 
@@ -183,6 +184,8 @@ class TextClassifier(ChainEstimator[ClassifiedWords, str]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> Scores:
+        from spacy_structreg.metrics.classification import score_classification
+
         found = self._stream((words for words, _ in gold), decoders, n_threads)
         return score_classification((category for _, category in gold), found)
 

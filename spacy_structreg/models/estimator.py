@@ -31,7 +31,6 @@ from spacy_structreg.models.stored_model import (
     numbered,
     unnested,
 )
-from spacy_structreg.models.training_rng import TrainingRng
 from spacy_structreg.models.word_counts import WordCounts
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from spacy_structreg.models.corrections import CorrectionTrainer
     from spacy_structreg.models.epochs import Epochs
     from spacy_structreg.models.reports import EpochReport
+    from spacy_structreg.models.training_rng import TrainingRng
 
 # Arrays of a running training that are no weights.
 _KEPT = "training"
@@ -102,7 +102,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
         self._spec = spec
         self._trained: DecoderPool[DecoderT] | None = None
         self._trainer: Trainer | None = None
-        self._rng = TrainingRng(self.seed)
+        self._rng: TrainingRng | None = None
         # A trainer of corrections, and the weights that it has come from or to.
         self._correcting: tuple[DecoderPool[DecoderT], CorrectionTrainer] | None = None
         # Whether weights have changed since they were averaged.
@@ -197,9 +197,17 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             self.word_counts = word_counts
             self._set_weights(tables)
             self._trainer = None
-            self._rng = TrainingRng(self.seed)
+            self._rng = None
             self.history = history
             self.corpus_checksum = checksum
+
+    def _generators(self) -> TrainingRng:
+        """The random generators of the running training."""
+        from spacy_structreg.models.training_rng import TrainingRng
+
+        if self._rng is None:
+            self._rng = TrainingRng(self.seed)
+        return self._rng
 
     def _checksum(self, gold: list[GoldT]) -> str:
         from spacy_structreg.corpora.checksum import corpus_checksum
@@ -312,7 +320,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             # Before anything can fail: weights may have changed even then.
             self._outdated = True
             try:
-                wrong = self._rng.epoch(self._fitted_spec(), trainer, sentences)
+                wrong = self._generators().epoch(self._fitted_spec(), trainer, sentences)
             except ValueError:
                 # The weights are good for nothing then; those before the training are.
                 self._trainer = None
@@ -510,7 +518,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             learner = self._trainer.learner
             running["clock"] = learner.clock
             running |= learner.totals()
-            running["generators"] = self._rng.state()
+            running["generators"] = self._generators().state()
         else:
             raise ValueError("no training is running whose state could be saved")
         spec = self._fitted_spec()
@@ -558,6 +566,8 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             )
             learner.restore_totals(header)
             self._trainer = spec.resumed_trainer(learner, kept)
+            from spacy_structreg.models.training_rng import TrainingRng
+
             self._rng = TrainingRng.from_state(self.seed, field(header, "generators", list))
             self._outdated = True
 

@@ -191,6 +191,15 @@ class AgendaSpec(ModelSpec[GoldT, DecoderT]):
         rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
         return Perceptron(rows, learning)
 
+    def check_search(self, update: str, beam: int | None) -> None:
+        """Raise ValueError if templates do not go together, or point of updates and beam."""
+        from spacy_structreg.learn.rows import TrainingRows
+
+        if update == "every" and beam != 1:
+            raise ValueError(f"update = 'every' needs beam = 1, got {beam}")
+        tables: Any = [TrainingRows(width) for width in self.widths]
+        self.new_scorer(tables)
+
     def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
         """Scores of actions by the given weights, for one thread."""
         from spacy_structreg.search.scorer import StateScorer

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,8 @@ from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.figures import Scores
-from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.gold import (
@@ -73,7 +70,11 @@ from spacy_structreg.tasks.tagging import (
     TagTransitions,
 )
 from spacy_structreg.tasks.word_fields import TagSets, WordFields
-from spacy_structreg.training.agenda import AgendaTrainer
+
+if TYPE_CHECKING:
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.metrics.figures import Scores
+    from spacy_structreg.training.agenda import AgendaTrainer
 
 DEFAULT_LEARNING: Final = Learning(mini_sample=5.0, dropout=0.1)
 """Default learning, chosen on the development sets of UD Chinese GSD and UD English EWT."""
@@ -283,6 +284,8 @@ class TagSpec(TaggedSchema, AgendaSpec[TaggedGold, TagDecoder]):
         # Without a limit there would be as many states as sequences of tags.
         merge = beam is None
         update = self.settings.update
+        from spacy_structreg.training.agenda import AgendaTrainer
+
         return AgendaTrainer(self.system.copy(), self.templates, learner, beam, update, merge)
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
@@ -415,9 +418,7 @@ class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
         # Decoders of another beam, with those that they are made from.
         self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
-            # A trainer checks which updates there are, and which beams go with them.
-            spec = TagSpec.empty(self.settings)
-            spec.new_trainer(spec.new_learner(self.learning))
+            TagSpec.empty(self.settings).check_search(settings.update, settings.beam)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -498,6 +499,8 @@ class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
         visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, decoders, n_threads)
+        from spacy_structreg.metrics.tagging import score_tagging
+
         return score_tagging(visible, predicted, vocabulary)
 
 

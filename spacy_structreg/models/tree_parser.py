@@ -15,7 +15,7 @@ from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import WORD, OutputT
 from spacy_structreg.models.gold import GoldT, Words, check_names
 from spacy_structreg.models.knowledge import contents_of_words
-from spacy_structreg.models.model_spec import AgendaSpec, ModelSpec
+from spacy_structreg.models.model_spec import AgendaSpec
 from spacy_structreg.models.predictor import Predictor
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.settings import (
@@ -174,9 +174,7 @@ class TreeParser(
     def __init__(self, settings: TreeParserSettings) -> None:
         templates, update = complete(settings.parsed()), settings.chosen_update
         super().__init__(replace(settings, templates=templates, update=update))
-        # A trainer checks which updates there are, and which beams go with them.
-        spec = self.SPEC.empty(self.settings)
-        spec.new_trainer(spec.new_learner(self.learning))
+        self.SPEC.empty(self.settings).check_search(update, settings.beam)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -201,7 +199,7 @@ class TreeSpec(AgendaSpec[GoldT, DecoderT]):
 
     @classmethod
     @abstractmethod
-    def empty(cls, settings: Any) -> ModelSpec[GoldT, DecoderT]:
+    def empty(cls, settings: Any) -> AgendaSpec[GoldT, DecoderT]:
         """A spec without labels."""
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:

@@ -39,7 +39,6 @@ from spacy_structreg.pipeline.analyses import (
     save_calibrations,
     unpacked_parts,
 )
-from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import (
     EstimatorShim,
     estimator_model,
@@ -498,6 +497,8 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The figures of the scorer, and the table of them that ``spacy evaluate`` prints."""
+        from spacy_structreg.pipeline.score_table import with_table
+
         examples = list(examples)
         return with_table(super().score(examples, **kwargs), examples)
 

@@ -426,6 +426,8 @@ def _columns_of_heads(
 
 # Scorer -------------------------------------------------------------------------------------------
 
+# Names of `metrics.constituents.CONVENTIONS`.
+CONVENTIONS: Final = ("collins", "plain", "no_pu")
 # The figure of taggers, for which words of punctuation count as well.
 TAGS: Final = "tag_acc"
 
@@ -439,9 +441,6 @@ def make_constituency_scorer(conventions: str = "collins") -> Callable[..., dict
     gold trees; that of heads also where gold constituents have none.
     Raises ValueError for another name.
     """
-
-    from spacy_structreg.metrics.constituents import CONVENTIONS
-
     if conventions not in CONVENTIONS:
         raise ValueError(
             f"conventions of the scorer is {conventions!r}; choose {', '.join(CONVENTIONS)}"
@@ -487,9 +486,9 @@ def score_brackets_of_docs(
     Raises ValueError if there are other words, or for constituents that make no tree.
     """
 
-    from spacy_structreg.metrics.constituents import CONVENTIONS, BracketScorer
+    from spacy_structreg.metrics import constituents
 
-    scorer = BracketScorer(CONVENTIONS[conventions])
+    scorer = constituents.BracketScorer(constituents.CONVENTIONS[conventions])
     all_headed = True
     for reference, predicted in pairs:
         phrases = read_phrases(reference, spans_key) or []
@@ -516,9 +515,9 @@ def score_brackets_of_texts(
     constituent. Other parameters and errors are those of `score_brackets_of_docs`.
     """
 
-    from spacy_structreg.metrics.constituents import CONVENTIONS, BracketScorer
+    from spacy_structreg.metrics import constituents
 
-    scorer = BracketScorer(CONVENTIONS[conventions])
+    scorer = constituents.BracketScorer(constituents.CONVENTIONS[conventions])
     for reference, predicted in pairs:
         if read_phrases(reference, spans_key):
             tags = [tag for word, tag in tagged_words(reference) for _ in word]

@@ -55,7 +55,6 @@ from spacy_structreg.pipeline.documents import (
     visible_tokens,
 )
 from spacy_structreg.pipeline.noun_chunks import give_noun_chunks
-from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 from spacy_structreg.pipeline.tree_pipe import ROOT_LABEL, write_heads
@@ -519,6 +518,8 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The figures that spaCy asks for, and the table of them that ``spacy evaluate`` prints."""
+        from spacy_structreg.pipeline.score_table import with_table
+
         examples = list(examples)
         return with_table(self._score(examples), examples)
 

@@ -21,7 +21,8 @@ from thinc.api import Linear
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
-from spacy_structreg.pipeline.constituency import StructregConstituency
+from spacy_structreg.metrics import constituents
+from spacy_structreg.pipeline.constituency import CONVENTIONS, StructregConstituency
 from spacy_structreg.pipeline.constituency_documents import (
     Phrase,
     read_phrases,
@@ -453,3 +454,7 @@ def test_settings_that_are_refused() -> None:
             StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"'c' is 'linear', none of .*Constituency"):
         StructregConstituency(Vocab(), Linear(), "c")
+
+
+def test_conventions_of_the_scorer_are_those_of_the_figures() -> None:
+    assert set(CONVENTIONS) == set(constituents.CONVENTIONS)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import small_pipeline
 import spacy
 from spacy.util import registry
 
@@ -162,6 +163,19 @@ def test_score_weights_are_known_before_there_is_a_pipeline() -> None:
     assert run(code).split() == ["True", "True"]
 
 
+def test_what_annotates_imports_nothing_that_trains_scores_or_reads(made_once: Any) -> None:
+    folder = made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder))
+    imported = run(
+        "import sys, spacy\n"
+        f"spacy.load({str(folder)!r})('我看书。')\n"
+        "print(*(name for name in sys.modules if name.startswith('spacy_structreg.')))"
+    ).split()
+    needless = ("training", "metrics", "cli", "corpora.files", "corpora.formats", "models.reports")
+    found = [name.removeprefix("spacy_structreg.") for name in imported]
+    assert "models.constituents" in found
+    assert not [name for name in found if name.startswith(needless)]
+
+
 def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
     imported = run(
         "import sys, spacy\n"
@@ -189,7 +203,6 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.labeling_documents",
         "spacy_structreg.pipeline.noun_chunks",
         "spacy_structreg.pipeline.parser",
-        "spacy_structreg.pipeline.score_table",
         "spacy_structreg.pipeline.sequence_labeler",
         "spacy_structreg.pipeline.shim",
         "spacy_structreg.pipeline.tagger",

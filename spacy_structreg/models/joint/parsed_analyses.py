@@ -23,7 +23,6 @@ from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.learn.threads import side_by_side
-from spacy_structreg.metrics.dependencies import TextParsingScorer
 from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.tagging import Tagger
 
@@ -168,6 +167,8 @@ def fitted_weights(
 
 
 def _labeled_f(gold: Sentence, found: Sentence) -> float:
+    from spacy_structreg.metrics.dependencies import TextParsingScorer
+
     scorer = TextParsingScorer()
     scorer.add([gold], [found])
     return scorer.scores().as_dict("las_f")["las_f"] or 0.0

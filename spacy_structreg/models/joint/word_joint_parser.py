@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.corpora.dependencies import ROOT, projectivize
 from spacy_structreg.corpora.sentence import Sentence
@@ -16,11 +16,8 @@ from spacy_structreg.features.joint import WORD_TREE_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.metrics.dependencies import TextParsingScorer
-from spacy_structreg.metrics.figures import Scores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.dependencies import DependencySpec
@@ -47,6 +44,10 @@ from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.text import checked_text
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords, compiled
 from spacy_structreg.tasks.segmentation.words import WordGuide
+
+if TYPE_CHECKING:
+    from spacy_structreg.learn.perceptron import Perceptron
+    from spacy_structreg.metrics.figures import Scores
 
 
 class ParsedSchema(TextSchema[Sentence]):
@@ -220,6 +221,8 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         n_threads: int,
     ) -> Scores:
         squeezed = list(map(ParsedSchema.squeezed, gold))
+        from spacy_structreg.metrics.dependencies import TextParsingScorer
+
         scorer = TextParsingScorer(vocabulary)
         texts = (self._text_of(sentence.words) for sentence in squeezed)
         found = stream_texts(texts, decoders, self._trees, n_threads)
@@ -330,6 +333,8 @@ class WordJointParserSpec(ParsedSchema, TaggedWordSpec[Sentence, WordTreeDecoder
         return {label: i for i, label in enumerate(self.arc_labels)}
 
     def new_learner(self, learning: Learning) -> Perceptron:
+        from spacy_structreg.learn.perceptron import Perceptron
+
         # A feature of arcs has seen few of all labels.
         return Perceptron(
             [
