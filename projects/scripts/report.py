@@ -29,10 +29,9 @@ from wasabi import msg
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cli.commands import run
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.evaluate import named
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
 from spacy_structreg.cli.outputs import ForceOption, check_file, write_report
-from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.scripts import opencc_script

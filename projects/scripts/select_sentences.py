@@ -13,8 +13,7 @@ from typing import Annotated
 import typer
 
 from spacy_structreg.cli.commands import run
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 from spacy_structreg.corpora.formats.conllu import TreebankSentence, read_conllu, write_conllu
 
 

@@ -45,7 +45,7 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
     """Make the runs that are missing."""
     from joblib import parallel_config
 
-    from spacy_structreg.cli.engine_options import trained_by
+    from spacy_structreg.cli.options import trained_by
     from studies.runs import run
 
     if given.only or given.corpus:

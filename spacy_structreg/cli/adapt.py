@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
+from spacy_structreg.cli.outputs import ForceOption, check_folder, number_of, replace_folder
 
 
 def adapt(
@@ -45,7 +44,6 @@ def adapt(
     `force`, and it is a pipeline or empty), no model of the pipeline has statistics, the texts are
     empty, and for faulty files; OSError for those that cannot be read.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, read_blocks
     from spacy_structreg.learn.model_file import is_model_file
     from spacy_structreg.models.progress import progress_bar

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from spacy.cli._util import Arg
 
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

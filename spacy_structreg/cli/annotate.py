@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.engine_options import (
+from spacy_structreg.cli.options import (
+    PipelineArgument,
     SchedulerOption,
     WorkersOption,
 )
+from spacy_structreg.cli.outputs import number_of
 
 
 class OutputFormat(str, Enum):

@@ -31,7 +31,7 @@ from spacy_structreg.cli.info import info
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.keywords import keywords
-from spacy_structreg.cli.overrides import UNKNOWN_OPTIONS
+from spacy_structreg.cli.options import UNKNOWN_OPTIONS
 from spacy_structreg.cli.search import search
 from spacy_structreg.cli.segment import segment
 from spacy_structreg.cli.serve import serve

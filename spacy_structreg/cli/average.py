@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
+from spacy_structreg.cli.options import load_pipeline
+from spacy_structreg.cli.outputs import ForceOption, check_folder, number_of, replace_folder
 
 
 class MeanName(str, Enum):
@@ -45,7 +45,6 @@ def average(
     Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), or the
     pipelines cannot be averaged.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
     check_folder(output, *pipelines, force=force)

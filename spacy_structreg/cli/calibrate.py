@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
 from spacy_structreg.cli.evaluate import GivenName
+from spacy_structreg.cli.options import ANY_CORPUS, CorpusArgument, PipelineArgument, load_pipeline
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
 from spacy_structreg.corpora.palette import COLORS
@@ -69,7 +69,6 @@ def calibrate(
     `force`, and it is a pipeline or empty), and as `calibrate_pipeline` and `read_docs`; OSError
     for files that cannot be read or written; ImportError, for a picture, without matplotlib.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.calibration import calibrate_pipeline
     from spacy_structreg.pipeline.gold_docs import read_docs
     from spacy_structreg.pipeline.task import Given

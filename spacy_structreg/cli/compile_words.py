@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 
 
 class ModeName(str, Enum):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
 from spacy_structreg.cli.evaluate import GivenName, read_gold
+from spacy_structreg.cli.options import ANY_CORPUS, CorpusArgument, PipelineArgument, load_pipeline
 from spacy_structreg.cli.outputs import ForceOption, check_folder, replace_folder
 
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ def compress(
     (unless `force`, and it is a pipeline or empty), the pipeline has no model to freeze, and as
     `evaluate`.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.learn.freezing import check_freezing
     from spacy_structreg.pipeline.evaluation import choose_tasks, evaluate_docs

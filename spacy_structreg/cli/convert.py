@@ -13,9 +13,8 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.commands import Depends
-from spacy_structreg.cli.corpus_arguments import CorpusArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.options import CorpusArgument
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 
 if TYPE_CHECKING:

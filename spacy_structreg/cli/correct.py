@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument, PipelineArgument
-from spacy_structreg.cli.counts import number_of
+from spacy_structreg.cli.options import ANY_CORPUS, CorpusArgument, PipelineArgument, load_pipeline
 from spacy_structreg.cli.outputs import (
     ForceOption,
     check_file,
     check_folder,
+    number_of,
     replace_folder,
     write_report,
 )
@@ -66,7 +66,6 @@ def correct(
     Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), for
     faulty corpora, and as `correct_pipeline`; OSError for files that cannot be read or written.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.gold_docs import read_docs
     from spacy_structreg.pipeline.pipeline_correction import changed_docs, correct_pipeline
     from spacy_structreg.pipeline.task import parts_of, task_of

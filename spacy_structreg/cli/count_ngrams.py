@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.engine_options import (
+from spacy_structreg.cli.options import (
     SchedulerOption,
     WorkersOption,
 )
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 
 
 def count_ngrams(

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import ANY_CORPUS, CorpusArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.options import ANY_CORPUS, CorpusArgument, load_pipeline
+from spacy_structreg.cli.outputs import check_file, number_of
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet, Spaces
 from spacy_structreg.corpora.palette import css, readable_on_dark
@@ -179,7 +178,6 @@ def drawn_of_text(
     drawing: Sequence[tuple[DrawnTask, str]],
 ) -> Iterator[str]:
     """Yield the pictures of what a pipeline finds in the lines of a text."""
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.cli.segment import read_portions
     from spacy_structreg.corpora.files import line_encoding
     from spacy_structreg.pipeline.display import first_pictures

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import (
+from spacy_structreg.cli.options import (
     ANY_CORPUS,
     CorpusArgument,
     PipelineArgument,
     format_option,
+    load_pipeline,
 )
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import check_file, write_report
+from spacy_structreg.cli.outputs import check_file, number_of, write_report
 from spacy_structreg.corpora.corpus_options import (
     AUTO,
     Compounds,
@@ -138,7 +138,6 @@ def evaluate(
     cannot be written.
     """
     from spacy_structreg.about import __version__
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
     from spacy_structreg.pipeline.evaluation import evaluate_docs

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
+from spacy_structreg.cli.outputs import check_file, number_of
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision, Explanation
@@ -51,7 +50,6 @@ def explain(
     of ours, or that has not been trained; ValueError or OSError for a pipeline that cannot be
     loaded.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.explained_pipeline import explain_text
 
     if output is not None and output.suffix.lower() not in (".html", ".htm"):

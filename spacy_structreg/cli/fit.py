@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
+from spacy_structreg.cli.options import OverridesArgument, SchedulerOption, trained_by
 from spacy_structreg.cli.outputs import (
     ForceOption,
     check_file,
@@ -22,7 +22,6 @@ from spacy_structreg.cli.outputs import (
     replace_folder,
     write_report,
 )
-from spacy_structreg.cli.overrides import OverridesArgument
 
 if TYPE_CHECKING:
     from spacy_structreg.cli.training import Training

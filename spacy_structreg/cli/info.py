@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from spacy.cli._util import Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
 
 # Longer lists are cut in the table.
 MOST_SHOWN = 12
@@ -30,7 +30,6 @@ def info(
     Returns the description (`pipeline_description.describe_pipeline`). Raises ValueError or OSError
     if there is no pipeline of that name, or it cannot be loaded.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.pipeline_description import describe_pipeline
 
     found = describe_pipeline(load_pipeline(pipeline))

@@ -16,6 +16,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli import config_skeleton as skeleton
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.cli.outputs import ForceOption, check_file
 from spacy_structreg.cli.user_errors import as_typed, user_errors
 from spacy_structreg.corpora.corpus_options import AUTO, TEXT_SUFFIXES, CorpusOptions
@@ -142,7 +143,6 @@ def init_config(
     """
     from spacy.util import get_lang_class
 
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import replace_text
     from spacy_structreg.pipeline.task import ConfigRequest
 

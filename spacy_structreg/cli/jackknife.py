@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
+from spacy_structreg.cli.options import OverridesArgument, SchedulerOption, trained_by
 from spacy_structreg.cli.outputs import ForceOption, check_file
-from spacy_structreg.cli.overrides import OverridesArgument
 
 
 def jackknife(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
 from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ def keywords(
     written in one step. Shows a progress bar on standard error, if that is a terminal and the
     output does not go to one.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
     from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.keywords import KeywordSettings, StructregKeywords

@@ -1,4 +1,4 @@
-"""Outputs of the commands: checked before the work, and written in one step after it."""
+"""Outputs of the commands: checked before the work, written in one step after it, and told of."""
 
 from __future__ import annotations
 
@@ -130,3 +130,8 @@ def is_replaceable(folder: Path) -> bool:
         return False
     names = {path.name for path in folder.iterdir()}
     return not names or {"meta.json", "config.cfg"} <= names
+
+
+def number_of(number: int, noun: str) -> str:
+    """A number and what it counts, with commas: ``1 record``, ``2,000 records``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
-from spacy_structreg.cli.overrides import OverridesArgument
+from spacy_structreg.cli.options import OverridesArgument, SchedulerOption, trained_by
+from spacy_structreg.cli.outputs import number_of
 
 if TYPE_CHECKING:
     from spacy_structreg.cli.search_space import Resource

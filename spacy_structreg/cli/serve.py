@@ -9,7 +9,7 @@ import typer
 from spacy.cli._util import Opt
 
 from spacy_structreg.cli.commands import Depends
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.options import PipelineArgument
 from spacy_structreg.serve.settings import Limits
 
 LIMITS = Limits()

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.corpus_arguments import PipelineArgument
-from spacy_structreg.cli.counts import number_of
-from spacy_structreg.cli.outputs import ForceOption, check_file
+from spacy_structreg.cli.options import PipelineArgument, load_pipeline
+from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 
 MOST = 1_000
 # Of a text that is short.
@@ -57,7 +56,6 @@ def uncertain(
     output exists (unless `force`), for faulty settings and input, if nothing is in doubt, and for a
     pipeline whose tokenizer has no model of ours; OSError for files that cannot be read or written.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import read_lines
     from spacy_structreg.corpora.formats.partial import write_partial
     from spacy_structreg.models.raw_text import RawTextPredictor

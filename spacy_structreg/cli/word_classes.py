@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.engine_options import SchedulerOption
+from spacy_structreg.cli.options import SchedulerOption, load_pipeline
 from spacy_structreg.cli.outputs import ForceOption, check_file
 
 if TYPE_CHECKING:
@@ -148,8 +148,6 @@ def read_vectors(source: str) -> tuple[list[str], NDArray[Any]]:
     import numpy as np
 
     if Path(source).is_dir():
-        from spacy_structreg.cli.pipelines import load_pipeline
-
         vocab = load_pipeline(source).vocab
         strings = [vocab.strings[key] for key in vocab.vectors]
         words = [word for word in strings if word.split() == [word]]

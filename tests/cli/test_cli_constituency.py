@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.cli.evaluate import ConventionsName
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.metrics.constituents import CONVENTIONS

@@ -17,7 +17,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.metrics.segmentation import score_segmentation
 from spacy_structreg.metrics.significance import randomization_test

@@ -15,7 +15,7 @@ from spacy.util import load_config, load_config_from_str
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT

@@ -26,7 +26,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
-from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, in_blocks, word_lines
 from spacy_structreg.corpora import files
 from spacy_structreg.corpora.any_format import read_sentences

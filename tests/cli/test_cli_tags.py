@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.cli.init_config import config_templates, init_config
 from spacy_structreg.cli.jackknife import jackknife
-from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger

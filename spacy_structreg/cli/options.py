@@ -1,8 +1,10 @@
-"""Arguments and options of commands that read pipelines and corpora of any format."""
+"""Arguments and options that commands share, and what these stand for."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -19,10 +21,28 @@ from spacy_structreg.corpora.corpus_options import (
     parse_days,
 )
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 PipelineArgument: TypeAlias = Annotated[
     str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
 ]
 """The argument ``PIPELINE``."""
+
+
+def load_pipeline(name: str) -> Language:
+    """Load a pipeline from a folder or an installed package.
+
+    Raises ValueError or OSError if there is none of that name, or it cannot be loaded.
+    """
+    import spacy
+
+    try:
+        return spacy.load(name)
+    except ImportError as error:
+        raise ValueError(f"the pipeline {name} cannot be loaded: {error}") from error
+
+
 ANY_CORPUS: Final = CorpusOptions(spaces=Spaces.none)
 """Options of a corpus where none are named."""
 
@@ -128,3 +148,67 @@ def corpus_options(
 
 CorpusArgument: TypeAlias = Annotated[CorpusOptions, Depends(corpus_options)]
 """The options of a corpus that a command reads."""
+SchedulerOption: TypeAlias = Annotated[
+    str | None,
+    Opt(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on the Dask cluster of the scheduler at this address, such as "
+        "tcp://10.0.0.1:8786, in place of this machine",
+    ),
+]
+"""The option ``--scheduler``."""
+WorkersOption: TypeAlias = Annotated[
+    int | None,
+    Opt("--workers", "-n", min=1, help="Processes of this machine; as many as cores if not said"),
+]
+"""The option ``--workers``."""
+
+
+@contextmanager
+def trained_by(scheduler: str | None) -> Iterator[None]:
+    """Let the trainings of the block run on a Dask cluster; None leaves them where they are.
+
+    scheduler: its address. Raises ValueError without the packages of the extra `cluster`, and
+    OSError if nothing answers at the address.
+    """
+    if scheduler is None:
+        yield
+        return
+    from joblib import parallel_config
+
+    from spacy_structreg.cluster.engines import connect
+
+    with connect(scheduler=scheduler) as client, parallel_config("dask", client=client):
+        yield
+
+
+UNKNOWN_OPTIONS: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Settings of the context of a command that takes overrides."""
+
+
+def parse_overrides(context: typer.Context) -> dict[str, Any]:
+    """The settings of a config that a command line names, as `spacy train` reads them.
+
+    Ends the command, with how to use it, for an option that names no setting.
+    """
+    from spacy.cli._util import parse_config_overrides
+
+    before = ""
+    for argument in context.args:
+        if argument.startswith("--") and "." in argument:
+            before = argument
+        elif argument.startswith("--") or (
+            argument.startswith("-") and (not before or "=" in before)
+        ):
+            context.fail(f"No such option: {argument.partition('=')[0]}")
+        elif not before or "=" in before:
+            context.fail(f"Got unexpected extra argument ({argument})")
+        else:
+            # Its value.
+            before = ""
+    return parse_config_overrides(list(context.args))
+
+
+OverridesArgument: TypeAlias = Annotated[dict[str, Any] | None, Depends(parse_overrides)]
+"""Settings of a config that a command line names, by their dotted names."""
