@@ -10,8 +10,7 @@ import pytest
 import spacy
 from click.testing import Result
 
-from spacy_structreg.cli.compress import SHARES, compress
-from spacy_structreg.pipeline.pipeline_freezing import weight_of_share
+from spacy_structreg.cli.compress import SHARES, compress, weight_of_share
 
 Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Fails = Callable[..., str]

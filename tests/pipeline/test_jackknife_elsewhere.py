@@ -14,8 +14,8 @@ from made_up import TRAIN, tag_of
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_structreg.cli.jackknife import jackknife_docs
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
-from spacy_structreg.pipeline.jackknife_docs import jackknife_docs
 from spacy_structreg.pipeline.readers import predicted_doc
 
 PIPES = {

@@ -9,10 +9,10 @@ from pipeline.made_up import DEV, TRAIN, gold_doc, tagged_doc, tokens, untrained
 from spacy.language import Language
 from spacy.training import Example
 
+from spacy_structreg.cli.average import average_pipelines
 from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
 from spacy_structreg.models.segmentation import CharacterSegmenter
-from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
 MODEL = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}
 

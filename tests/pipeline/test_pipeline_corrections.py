@@ -22,8 +22,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_structreg.cli.info import describe_model, describe_pipeline
 from spacy_structreg.pipeline.pipeline_correction import changed_docs, correct_pipeline
-from spacy_structreg.pipeline.pipeline_description import describe_model, describe_pipeline
 from spacy_structreg.pipeline.task import TOKENIZER
 
 # Other words and tags than those of the corpus.
