@@ -22,6 +22,8 @@ from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTr
 from spacy_structreg.tasks.tagged_words cimport NO_NODE, PADDING, number_of, row_of
 from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
+import numpy as np
+
 from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 
 cdef enum:
@@ -207,7 +209,8 @@ cdef class ArcEager(DependencyTransitions):
         heads: of each word the number of its head; -1 for the root. labels: of their arcs.
         Raises ValueError if it is no projective tree with one root.
         """
-        n = len(heads)
+        cdef Py_ssize_t n = len(heads)
+        cdef const int32_t[::1] taken
         actions = []
         stack = []
         attached = [False] * n
@@ -238,26 +241,10 @@ cdef class ArcEager(DependencyTransitions):
                 position += 1
             else:
                 break
-        if len(actions) != 2 * n - 1 or self._built(actions, n) != list(heads):
+        taken = np.array([*actions, 0], dtype=np.int32)
+        if len(actions) != 2 * n - 1 or self.built_tree(&taken[0], 2 * n - 1, n)[0] != list(heads):
             raise ValueError("the heads must form a projective tree with one root")
         return actions
-
-    def _built(self, actions, n):
-        """The heads that actions build."""
-        heads = [-1] * n
-        stack = []
-        position = 0
-        for action in actions:
-            if action >= <int> FIRST_ARC + self.n_labels:
-                heads[position] = stack[len(stack) - 1]
-            elif action >= <int> FIRST_ARC:
-                heads[stack[len(stack) - 1]] = position
-            if action == <int> SHIFT or action >= <int> FIRST_ARC + self.n_labels:
-                stack.append(position)
-                position += 1
-            else:
-                stack.pop()
-        return heads
 
     # The sentence ------------------------------------------------------------------------------
 
