@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,22 +11,25 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pydantic_core import to_json
 from spacy.glossary import GLOSSARY
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import fill_of
 from spacy_structreg.pipeline.analyses import AnalysesMixin
+from spacy_structreg.pipeline.component import sentence_bounds
+from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.doc_lines import conllu_of, json_of
+from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.explained_pipeline import (
     explain_text,
     explaining_part,
     explaining_parts,
 )
-from spacy_structreg.pipeline.task import TOKENIZER, parts_of, stem_of
+from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, parts_of, stem_of
 from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.vocab_limit import VocabLimit
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
-from spacy_structreg.serve.documents import pictures_of
 from spacy_structreg.serve.errors import FaultError, as_request_faults
 from spacy_structreg.tasks.segmentation.user_words import Mode
 
@@ -236,3 +240,36 @@ def _decision(decision: Decision, offsets: Sequence[tuple[int, int]]) -> dict[st
         ],
         "n_differences": len(decision.differences),
     }
+
+
+def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
+    """The pictures of the sentences of a Doc in all styles that they have, by sentences."""
+    bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
+    starts = [start for start, _ in bounds]
+    pictures = []
+    for style, task in drawn_styles().items():
+        names = task.parts(nlp)
+        if not names:
+            continue
+        drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
+        firsts = _first_tokens(doc, [n_words for n_words, _ in drawn])
+        pictures += [
+            {
+                "sentence": max(0, bisect_right(starts, first) - 1),
+                "start": first,
+                "style": style,
+                "svg": svg,
+            }
+            for first, (_, svg) in zip(firsts, drawn, strict=True)
+            if svg is not None
+        ]
+    return sorted(pictures, key=lambda each: each["sentence"])
+
+
+def _first_tokens(doc: Doc, lengths: list[int]) -> Iterator[int]:
+    """The first tokens of stretches of so many visible words."""
+    places = [token.i for token in visible_tokens(doc)]
+    at = 0
+    for length in lengths:
+        yield places[at] if at < len(places) else len(doc)
+        at += length

@@ -11,9 +11,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_structreg.cli.uncertain import least_certain
 from spacy_structreg.corpora.formats.partial import read_partial
 from spacy_structreg.corpora.partial_sentence import PartialSentence
-from spacy_structreg.models.uncertain_words import least_certain
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, gold_words, partial_sentence
 from spacy_structreg.pipeline.gold_docs import read_docbin
 

@@ -37,7 +37,7 @@ from spacy_structreg.features.knowledge import (
 )
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 from spacy_structreg.pipeline.doc_lines import json_of
-from spacy_structreg.serve.documents import pictures_of
+from spacy_structreg.serve.annotator import pictures_of
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 pytestmark = pytest.mark.slow
