@@ -18,7 +18,15 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 import spacy
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Route, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    expect,
+)
 from running_server import running
 from screenshots import chromium, wait_until_drawn
 from spacy.tokens import Doc, DocBin
@@ -82,14 +90,31 @@ def browser() -> Iterator[Browser]:
         yield program
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    context = browser.new_context(reduced_motion="reduce", **options)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(15_000)
+    return context
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, service: Service) -> Iterator[Page]:
+    """A page that stays open, so that those beside it need no process of their own to be drawn."""
+    context = new_context(browser)
+    page = context.new_page()
+    page.goto(f"{service.address}/v1/pipeline")
+    yield page
+    context.close()
+
+
 class Visit:
     """A page that is open, and all that it has done."""
 
-    def __init__(self, browser: Browser, service: Service, **options: Any) -> None:
-        self.service = service
-        self.context = browser.new_context(reduced_motion="reduce", **options)
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        self.context.set_default_timeout(15_000)
+    def __init__(
+        self, browser: Browser, service: Service, shared: Page | None = None, **options: Any
+    ) -> None:
+        self.service, self.shared = service, shared
+        self.context = new_context(browser, **options) if shared is None else shared.context
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.page = self.context.new_page()
@@ -112,7 +137,11 @@ class Visit:
 
     def close(self) -> None:
         """Check that nothing went wrong, and that nobody but the service was asked."""
-        self.context.close()
+        if self.shared is None:
+            self.context.close()
+        else:
+            self.page.close()
+            self.shared.evaluate("localStorage.clear()")
         elsewhere = [
             url for url in self.requests if not url.startswith((self.service.address, "blob:"))
         ]
@@ -121,8 +150,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser, service: Service) -> Iterator[Visit]:
-    opened = Visit(browser, service)
+def visit(browser: Browser, service: Service, shared: Page) -> Iterator[Visit]:
+    opened = Visit(browser, service, shared)
     yield opened
     opened.close()
 
