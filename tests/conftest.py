@@ -44,15 +44,22 @@ settings.load_profile("quick")
 
 remember_encoders()
 
+# While files are imported, next to nothing becomes free.
+gc.disable()
+
 # Of the files, those that take longest, most of it for what they set up.
 LONGEST = [
     Path(__file__).parent / name
     for name in (
-        "integration/test_quickstart.py",
         "docs/test_pages.py",
-        "test_package.py",
+        "integration/test_quickstart.py",
         "integration/test_ctb5.py",
         "integration/test_projects.py",
+        "docs/test_start_page.py",
+        "contract/test_models.py",
+        "serve/test_page_in_browser.py",
+        "cli/test_cli_annotate.py",
+        "docs/test_site.py",
     )
 ]
 
@@ -220,3 +227,4 @@ def pytest_collection_finish() -> None:
     """Leave what was imported and collected to no garbage collection: none of it becomes free."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -115,7 +115,7 @@ def test_a_release_that_lacks_a_part(release: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
-    folder = copy_of("ctb5", tmp_path)
+    folder = copy_of("ctb5", tmp_path, epochs=3)
     options = ("--vars.release", str(release), "--vars.counts", "any", "--vars.models", "2")
     run_project(folder, "segment", *options, data=None)
     run_project(folder, "joint", *options, "--vars.joint_models", "2", data=None)
@@ -216,7 +216,7 @@ def test_constituents_and_their_dependencies(
 
 @pytest.mark.slow
 def test_the_systems_of_zhang_and_clark(release: Path, tmp_path: Path) -> None:
-    folder = copy_of("ctb5", tmp_path)
+    folder = copy_of("ctb5", tmp_path, epochs=3)
     copy_systems(tmp_path)
     run_project(folder, "zc11", "--vars.release", str(release), "--vars.counts", "any", data=None)
     reports = {

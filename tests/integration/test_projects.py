@@ -92,7 +92,8 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     # What projects share lies beside them.
-    shutil.copytree(PROJECTS / "scripts", folder / "scripts", dirs_exist_ok=True)
+    for shared in ("scripts", "studies"):
+        shutil.copytree(PROJECTS / shared, folder / shared, dirs_exist_ok=True)
     project = target / "project.yml"
     text = project.read_text("utf-8")
     project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")
@@ -260,7 +261,7 @@ def finish(
 
     def make(name: str) -> Path:
         def fill(folder: Path) -> None:
-            run_project(copy_of(name, folder), "all", *variables(name), data=made[0])
+            run_project(copy_of(name, folder, epochs=3), "all", *variables(name), data=made[0])
 
         return made_once(f"project-{name}", fill) / name
 
@@ -335,7 +336,7 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 
     def make(name: str) -> Path:
         if name not in folders:
-            folders[name] = copy_of(name, tmp_path_factory.mktemp("tagged"))
+            folders[name] = copy_of(name, tmp_path_factory.mktemp("tagged"), epochs=3)
         return folders[name]
 
     return make
@@ -456,7 +457,7 @@ def test_sighan_in_the_original_encodings(corpus, made, tmp_path):
 @pytest.mark.slow
 def test_the_segmenter_of_zhang_and_clark_on_both_bakeoffs(made, tmp_path):
     folder = copy_of("sighan2005", tmp_path)
-    copy_systems(tmp_path, epochs=6)
+    copy_systems(tmp_path, epochs=3)
     run_project(folder, "zc11", data=made[0])
     train, test = made[1]["sighan2005"]
     check_figures(folder, "training/zc11/model-best", "metrics/zc11.json", (train, test))
