@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from math import inf
-from operator import index
+from operator import attrgetter, index
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -406,10 +406,7 @@ def attributes(cls: type[Settings]) -> Iterator[tuple[str, property]]:
 
 
 def _attribute(name: str, doc: str) -> property:
-    def get(model: Any) -> Any:
-        return getattr(model.settings, name)
-
     def change(model: Any, value: Any) -> None:
         model.settings = type(model.settings)(**{**vars(model.settings), name: value})
 
-    return property(get, change, doc=doc)
+    return property(attrgetter(f"settings.{name}"), change, doc=doc)

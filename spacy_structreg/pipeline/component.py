@@ -10,6 +10,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -183,14 +184,12 @@ class EstimatorPipe(HasSettings, AnalysesMixin, TrainablePipe):  # type: ignore[
         """The settings that spaCy hands to the scorer."""
         return {name: getattr(self.settings, name) for name in self.SCORED}
 
-    @property
-    def estimator(self) -> Any:
-        """The estimator that does the work."""
-        return self._shim._model
-
-    @estimator.setter
-    def estimator(self, estimator: Any) -> None:
+    def _set_estimator(self, estimator: Any) -> None:
         self._shim.estimator = estimator
+
+    estimator: Any = property(
+        attrgetter("_shim._model"), _set_estimator, doc="The estimator that does the work."
+    )
 
     @property
     def labels(self) -> tuple[str, ...]:

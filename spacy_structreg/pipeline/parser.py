@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
@@ -142,19 +143,21 @@ class StructregParser(TreePipe):
         elif keeps:
             arcs = self._labels.strings(docs, tokens.columns[1].tolist())
         sentences = [(tokens.words[start:end], tokens.tags[start:end]) for start, end in bounds]
-        labeled = iter(
-            self.estimator.predict_labels(
-                compress(sentences, are_whole),
-                [known[start:end] for start, end in compress(bounds, are_whole)],
+        labeled: Iterator[list[str]] = iter(())
+        if any(are_whole):
+            given_heads = [known[start:end] for start, end in compress(bounds, are_whole)]
+            labeled = iter(
+                self.estimator.predict_labels(compress(sentences, are_whole), given_heads)
             )
-        )
-        are_open = [not is_whole for is_whole in are_whole]
-        given = [_given(known, arcs, *part) for part in compress(bounds, are_open)]
-        parsed = iter(
-            self.estimator.predict_batch(
-                compress(sentences, are_open), given=given if keeps else None
+        parsed: Iterator[Parse] = iter(())
+        if not all(are_whole):
+            are_open = list(map(not_, are_whole))
+            given = [_given(known, arcs, *part) for part in compress(bounds, are_open)]
+            parsed = iter(
+                self.estimator.predict_batch(
+                    compress(sentences, are_open), given=given if keeps else None
+                )
             )
-        )
         labels: list[str] = []
         for (start, end), is_whole in zip(bounds, are_whole, strict=True):
             if is_whole:

@@ -65,9 +65,9 @@ class TreeTokens(NamedTuple):
     of_docs: NDArray[np.int64]
     blanks: NDArray[np.bool_] | None
 
-    def per_doc(self, array: Any) -> Iterator[Any]:
+    def per_doc(self, array: Any) -> list[Any]:
         """The items of each Doc of an array whose last axis are all tokens."""
-        return (array[..., start:end] for start, end in pairwise(self.docs.tolist()))
+        return [array[..., start:end] for start, end in pairwise(self.docs.tolist())]
 
 
 class TreePipeSettings(PipeSettings):
