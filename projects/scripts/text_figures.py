@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.metrics.figures import Counts
-from spacy_structreg.metrics.segmentation import word_ends
+from spacy_structreg.metrics.segmentation import count_crossed
 from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.evaluation import check_found, check_trained, texts_annotated
@@ -47,24 +46,6 @@ def count_texts(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> dict[str, Co
         if names and any(task.has_gold(gold) for gold, _ in pairs):
             counts |= task.text_counts(pairs, TaskPart(nlp, names[0]))
     return counts
-
-
-def count_crossed(gold: Sequence[str], predicted: Sequence[str]) -> int:
-    """The number of gold words that a predicted word crosses: neither holds the other whole.
-
-    Standards of words differ in how they divide a word or join two; a word that crosses another
-    is wrong by all of them. gold, predicted: two lists of words over the same characters.
-    """
-    ends = word_ends(predicted)
-    starts = {0, *ends}
-    count, begin = 0, 0
-    for word in gold:
-        end = begin + len(word)
-        # The predicted words in which the gold word begins and ends.
-        first, last = bisect_right(ends, begin), bisect_left(ends, end)
-        count += first != last and (begin not in starts or end != ends[last])
-        begin = end
-    return count
 
 
 def count_crossed_words(pairs: Iterable[tuple[Doc, Doc]]) -> int:

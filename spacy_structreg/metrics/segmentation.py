@@ -7,6 +7,7 @@ lists of words with `diff`; counting spans gives the figures without its ties.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import zip_longest
@@ -147,3 +148,21 @@ def word_ends(words: Sequence[str]) -> list[int]:
 
 def _shown(character: str | None) -> str:
     return "end of text" if character is None else repr(character)
+
+
+def count_crossed(gold: Sequence[str], predicted: Sequence[str]) -> int:
+    """The number of gold words that a predicted word crosses: neither holds the other whole.
+
+    Standards of words differ in how they divide a word or join two; a word that crosses another
+    is wrong by all of them. gold, predicted: two lists of words over the same characters.
+    """
+    ends = word_ends(predicted)
+    starts = {0, *ends}
+    count, begin = 0, 0
+    for word in gold:
+        end = begin + len(word)
+        # The predicted words in which the gold word begins and ends.
+        first, last = bisect_right(ends, begin), bisect_left(ends, end)
+        count += first != last and (begin not in starts or end != ends[last])
+        begin = end
+    return count

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
-from text_figures import count_crossed
 
 from spacy_structreg.metrics.segmentation import (
     SegmentationScorer,
+    count_crossed,
     score_segmentation,
 )
 
