@@ -163,6 +163,11 @@ class TextClassifier(ChainEstimator[ClassifiedWords, str]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
+    def _query(self, item: Any, given: Any) -> Query:
+        if given is not None:
+            raise ValueError("nothing can be given of the category of a text")
+        return super()._query(item, given)
+
     def _items(self, given: Any) -> Sequence[Any]:
         return [_text(given)]
 

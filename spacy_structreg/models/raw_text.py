@@ -252,7 +252,8 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
     ) -> Iterator[TextAnalysis]:
         """As `analyze`, for any number of texts in bounded memory, in their order.
 
-        batch_size: how many texts are read, at most, before the first analysis is given.
+        batch_size: how many texts are read at most, for each thread twice, before the first
+            analysis.
         """
         decode = partial(self._analyze, user_words=compiled(user_words))
         return stream_texts(texts, self._decoders(), decode, n_threads, batch_size)

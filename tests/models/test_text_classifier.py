@@ -272,3 +272,9 @@ def test_what_is_no_list_of_words(words: Any) -> None:
             method(words)
     with pytest.raises(ValueError, match="surrogate"):
         model.predict(["\ud800"])
+
+
+def test_nothing_can_be_given_of_a_category() -> None:
+    model = TextClassifier(epochs=1).fit([(["雨"], "天气"), (["球"], "体育")])
+    with pytest.raises(ValueError, match="nothing can be given"):
+        model.predict_batch([["雨"]], given=[["天气"]])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,11 @@ def test_processes_give_the_same(nlp: Language, monkeypatch: pytest.MonkeyPatch)
     assert len(alone) == len(TEXTS)
 
 
-def test_texts_are_read_a_batch_ahead_at_most(nlp: Language) -> None:
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_texts_are_read_a_batch_ahead_at_most(
+    nlp: Language, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nlp.tokenizer, "n_threads", n_threads)
     read: list[str] = []
 
     def stream() -> Iterator[str]:
@@ -87,8 +92,43 @@ def test_texts_are_read_a_batch_ahead_at_most(nlp: Language) -> None:
             read.append(text)
             yield text
 
-    next(nlp.pipe(stream(), batch_size=4))
-    assert len(read) <= 5
+    next(nlp.pipe(stream(), batch_size=3))
+    assert len(read) <= (3 if n_threads == 1 else 12)
+
+
+@pytest.mark.parametrize("kind", ["texts", "pairs", "docs", "mixed"])
+def test_docs_that_have_been_given_are_not_kept(nlp: Language, kind: str) -> None:
+    makers: dict[str, Callable[[int], Any]] = {
+        "texts": lambda _: "我看书。",
+        "pairs": lambda i: ("我看书。", i),
+        "docs": lambda _: nlp.make_doc("我看书。"),
+        "mixed": lambda i: nlp.make_doc("我看书。") if i else "我看书。",
+    }
+    alive: list[weakref.ref[Doc]] = []
+    most = 0
+    items = map(makers[kind], range(60))
+    for found in nlp.pipe(items, as_tuples=kind == "pairs", batch_size=2):
+        doc = found[0] if kind == "pairs" else found
+        alive = [weakref.ref(doc), *(each for each in alive if each() is not None)]
+        most = max(most, len(alive))
+        del doc, found
+    assert most < 20
+
+
+def test_what_came_before_an_error_of_the_source_is_given(nlp: Language) -> None:
+    def stream() -> Iterator[str]:
+        yield from TEXTS[:3]
+        raise OSError("the disk is gone")
+
+    docs = nlp.pipe(stream(), disable=nlp.pipe_names)
+    assert [next(docs).text for _ in range(3)] == TEXTS[:3]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(docs)
+
+
+def test_pairs_of_three_are_refused(nlp: Language) -> None:
+    with pytest.raises(ValueError, match="unpack"):
+        list(nlp.pipe([("我", 1, 2)], as_tuples=True))
 
 
 def test_errors_are_those_of_spacy(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,16 +140,20 @@ def test_errors_are_those_of_spacy(nlp: Language, monkeypatch: pytest.MonkeyPatc
         (("我",), "E1041.*tuple"),
         ("我\ud800", "lone surrogate, U.D800, at offset 1"),
     ]:
+        docs = nlp.pipe([*TEXTS, wrong], disable=nlp.pipe_names)
+        assert [next(docs).text for _ in TEXTS] == TEXTS
         with pytest.raises(ValueError, match=error):
-            list(nlp.pipe([*TEXTS, wrong]))
+            next(docs)
 
 
 def test_another_tokenizer_takes_a_text_at_a_time(
     nlp: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nlp, "tokenizer", spacy.blank("zh").tokenizer)
-    (doc,) = nlp.pipe(["我看"], disable=nlp.pipe_names)
-    assert [token.text for token in doc] == ["我", "看"]
+    alone = calls(nlp, monkeypatch)
+    first, _ = nlp.pipe(["我看", "书"], disable=nlp.pipe_names)
+    assert [token.text for token in first] == ["我", "看"]
+    assert alone == ["我看", "书"]
 
 
 def test_copies_keep_it(nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
