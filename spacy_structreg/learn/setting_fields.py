@@ -31,10 +31,11 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, dataclass_transform
+    from typing_extensions import Self
+    from typing_extensions import dataclass_transform as _dataclass_transform
 else:
 
-    def dataclass_transform(**_):
+    def _dataclass_transform(**_):
         return lambda cls: cls
 
 
@@ -161,7 +162,7 @@ class _SignatureOfFields:
         return _signature_of(cls)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@_dataclass_transform(frozen_default=True, kw_only_default=True)
 class Settings:
     """Base of all settings: checks every value, of types and ranges, when it is made.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from thinc.api import Model
@@ -82,11 +83,14 @@ _OF_COMPONENTS: Final = frozenset(
 def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _architecture(name)
+
+
+# spaCy asks several times for each block of a config.
+@cache
+def _architecture(name: str) -> Callable[..., Any]:
     model = getattr(spacy_structreg, name)
-    made = (component_architecture if name in _OF_COMPONENTS else tokenizer_architecture)(model)
-    # Found without this function from now on: spaCy asks several times for each block of a config.
-    globals()[name] = made
-    return made
+    return (component_architecture if name in _OF_COMPONENTS else tokenizer_architecture)(model)
 
 
 create_learning = function_of(Learning, Learning, registered_name(Learning))
