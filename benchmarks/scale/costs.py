@@ -79,7 +79,7 @@ class PipelineCosts:
 
 @dataclass
 class EngineCosts:
-    """The costs of the engine.
+    """The costs of workers of this machine.
 
     starting: seconds until all workers are there, by their number. tasks: a second, that do
     nothing. counting: characters a second of count-ngrams, by the number of workers.
@@ -214,7 +214,7 @@ def nothing(number: int) -> int:
 def engine_costs(
     inputs: Sequence[str], workers: Sequence[int], rounds: int, n_tasks: int
 ) -> EngineCosts:
-    """The costs of the engine. inputs: files of which n-grams are counted."""
+    """The costs of workers of this machine. inputs: files of which n-grams are counted."""
     size = sum(Path(each).stat().st_size for each in inputs)
     units = plan_units(inputs, unit_bytes=max(1, size // (4 * max(workers))))
     costs = EngineCosts({}, 0.0, {n_workers: [] for n_workers in workers})
