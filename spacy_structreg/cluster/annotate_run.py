@@ -446,7 +446,7 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
             f"unit {unit.number} ({files}) has ended every worker that worked on it; give workers "
             "more memory, or choose a smaller size of units and another output folder"
         )
-        with cluster_errors(died):
+        with cluster_errors(died, "the same command, which goes on where it was interrupted"):
             report = future.result()
             if isinstance(report, Exception):
                 raise report

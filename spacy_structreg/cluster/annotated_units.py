@@ -144,7 +144,7 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
     """Annotate a unit, and write its quarantine, then its shard, then the mark that it is done.
 
     Each appears whole, and has the same content whoever writes it. Raises OSError if files cannot
-    be read or written, ValueError as `check_run`, `read_records` and `Annotator.annotate_batch`.
+    be read or written, ValueError as `check_run`, `read_records` and `write_parquet`.
     """
     if job.version != __version__:
         raise ValueError(
@@ -154,7 +154,7 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
     output = OutputFolder(job.output)
     counted = Counted()
     loaded = load(str(find_copy(job.pipeline)))
-    with Quarantine(job.most_bad) as bad, loaded.lock:
+    with Quarantine(job.most_bad) as bad:
         batches = annotated_batches(job, unit, loaded, bad, counted)
 
         def leave_out(record: Record, reason: str) -> None:
@@ -164,14 +164,15 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
         try:
             with output.replaced(job.shard(unit.number)) as stream:
                 shard = HashedStream(stream)
-                if job.format == "parquet":
-                    from spacy_structreg.cluster.parquet_shards import write_parquet
+                with loaded.lock:
+                    if job.format == "parquet":
+                        from spacy_structreg.cluster.parquet_shards import write_parquet
 
-                    write_parquet(
-                        shard, loaded.nlp, batches, keep=job.keep, keep_text=job.keep_text
-                    )
-                else:
-                    write_docs(shard, job, loaded.nlp, batches, leave_out)
+                        write_parquet(
+                            shard, loaded.nlp, batches, keep=job.keep, keep_text=job.keep_text
+                        )
+                    else:
+                        write_docs(shard, job, loaded.nlp, batches, leave_out)
                 check_run(output, job.run)
                 # Before the shard: what is counted as done has lost no record.
                 bad.save(output, job.quarantine(unit.number))
@@ -215,7 +216,7 @@ def annotated_batches(
 ) -> Iterator[AnnotatedBatch]:
     """Yield the records of a unit with their Docs, which are to be used before the next batch.
 
-    Bad records go to the quarantine.
+    Bad records go to the quarantine; a batch of nothing else is passed over.
     """
     records = read_records(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
     for batch in batches_of(records):
@@ -225,7 +226,8 @@ def annotated_batches(
         pairs = zip(batch, docs, strict=True)
         good = [(record, doc) for record, doc in pairs if doc is not None]
         counted.add(len(good), sum(len(record.text) for record, _ in good))
-        yield good
+        if good:
+            yield good
 
 
 def bad_record(record: Record, reason: str) -> BadRecord:

@@ -71,6 +71,10 @@ def array_of(values: Sequence[Any], name: str, kind: pa.DataType | None) -> pa.A
     first, *others = sorted(kinds, key=str) or [kind or pa.string()]
     if others:
         raise changed_types(pa.schema([(name, first)]), pa.schema([(name, others[0])]))
+    if pa.types.is_nested(first):
+        # `pa.array` takes no null among scalars of lists and maps.
+        scalars = (pa.scalar(each, first) if each is None else each for each in values)
+        return pa.concat_arrays([pa.repeat(each, 1) for each in scalars])
     return pa.array(values, first)
 
 

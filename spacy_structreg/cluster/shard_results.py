@@ -44,10 +44,11 @@ def results_of(client: Client, futures: Iterable[Future[Any]]) -> Iterator[Any]:
 
 
 @contextmanager
-def cluster_errors(died: Exception) -> Iterator[None]:
+def cluster_errors(died: Exception, again: str = "the same command") -> Iterator[None]:
     """Errors of a cluster as those that say what to do.
 
-    died: is raised if workers die of a task again and again.
+    died: is raised if workers die of a task again and again. again: what to do when the scheduler
+    runs again.
     """
     from concurrent.futures import CancelledError
 
@@ -59,4 +60,4 @@ def cluster_errors(died: Exception) -> Iterator[None]:
     except KilledWorker as error:
         raise died from error
     except (CancelledError, CommClosedError) as error:
-        raise OSError("the scheduler is lost; start it again, and then the same command") from error
+        raise OSError(f"the scheduler is lost; start it again, and then {again}") from error

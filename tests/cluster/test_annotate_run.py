@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from cluster.shards import analyses_by_pipe, analyses_of, rows_of, stamps_of
 from distributed import Client
 
 from spacy_structreg.about import __version__
+from spacy_structreg.cluster import annotated_units
 from spacy_structreg.cluster.annotate_run import AnnotateSummary, annotate
 from spacy_structreg.cluster.annotated_units import MANIFEST, Job, annotate_unit, checksum_of
 from spacy_structreg.cluster.engines import connect
+from spacy_structreg.cluster.loaded_pipelines import load
 from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy, tree_checksum
 from spacy_structreg.cluster.records import plan_units
@@ -108,6 +111,30 @@ def test_all_formats_with_places_and_kept_columns(
     assert json.loads(data)["body"] == texts[-1]
 
 
+def test_kept_columns_of_lists_and_maps_may_have_nulls(run: Run, tmp_path: Path) -> None:
+    integers = pa.list_(pa.int64())
+    columns = {
+        "list": pa.array([[1, None], None, []], integers),
+        "large": pa.array([None, [1], [2, 3]], pa.large_list(pa.int64())),
+        "pair": pa.array([[1, 2], None, [3, None]], pa.list_(pa.int64(), 2)),
+        "map": pa.array([[("a", 1), ("b", None)], None, []], pa.map_(pa.string(), pa.int64())),
+        "lists": pa.array([[None, [1]], None, [[]]], pa.list_(integers)),
+        "struct": pa.array([{"a": None}, None, {"a": [1]}], pa.struct([("a", integers)])),
+        "nothing": pa.nulls(3, integers),
+        # Python's times end at microseconds.
+        "times": pa.array([[1], None, [1_001]], pa.list_(pa.time64("ns"))),
+    }
+    table = pa.table({"text": ["我看书", "他看书", "我看他"], **columns})
+    pq.write_table(table, tmp_path / "a.parquet")
+    # Without these fields.
+    (tmp_path / "b.jsonl").write_text('{"text": "他看他"}\n', "utf-8")
+    run([str(tmp_path / "[ab].*")], keep=[*columns], unit_bytes=1 << 20)
+    written = pq.read_table(tmp_path / "out/part-00000.parquet").select([*columns])
+    table = table.select([*columns])
+    assert written.cast(table.schema).slice(0, 3).equals(table)
+    assert written.slice(3).to_pylist() == [dict.fromkeys(columns)]
+
+
 def test_docs_know_where_they_come_from(run: Run, jsonl: Path, tmp_path: Path) -> None:
     run(format="spacy", keep=["id:int64"])
     shard = min((tmp_path / "out").glob("part-*.spacy"))
@@ -192,6 +219,44 @@ def test_shards_go_wherever_fsspec_does(raw_pipeline: str, jsonl: Path, tmp_path
     assert shard == (tmp_path / "part-00001.parquet").read_bytes()
     assert len(shard) == report.shard_bytes
     assert OutputFolder(bucket).read("_units/00001.json") == report.to_json()
+
+
+@pytest.mark.parametrize("format", ["parquet", "jsonl"])
+def test_others_use_the_pipeline_while_files_are_finished(
+    format: Any, raw_pipeline: str, jsonl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = PipelineCopy.of(raw_pipeline)
+    lock = load(str(find_copy(copy))).lock
+    seen: list[tuple[str, bool]] = []
+
+    class Watched(OutputFolder):
+        """Notes whether the pipeline is held when files are read, opened, closed or removed."""
+
+        @contextmanager
+        def replaced(self, name: str) -> Iterator[Any]:
+            seen.append((name, lock.locked()))
+            with super().replaced(name) as stream:
+                yield stream
+                seen.append((name, lock.locked()))
+
+        def read(self, name: str) -> bytes:
+            seen.append((name, lock.locked()))
+            return super().read(name)
+
+        def remove(self, name: str) -> None:
+            seen.append((name, lock.locked()))
+            super().remove(name)
+
+    output = Watched(f"memory://watched-{format}")
+    output.write(MANIFEST, b"{}")
+    monkeypatch.setattr(annotated_units, "OutputFolder", Watched)
+    job = Job(
+        copy, __version__, checksum_of({}), output.address, format, "text", (), True, 1, None, 5
+    )
+    (unit, *_) = plan_units([str(jsonl)], unit_bytes=UNIT)
+    assert annotate_unit(job, unit).records
+    assert {name for name, _ in seen} == {MANIFEST, job.shard(0), job.quarantine(0), job.mark(0)}
+    assert not [name for name, held in seen if held]
 
 
 # ---- going on ----
@@ -434,11 +499,17 @@ def test_texts_too_long_for_the_pipeline_are_put_aside(
     run: Run, raw_pipeline: str, tmp_path: Path
 ) -> None:
     longest = spacy.load(raw_pipeline).max_length
-    (tmp_path / "a.txt").write_text(f"我看书\n{'书' * (longest + 1)}\n他看书\n", "utf-8")
-    assert run([tmp_path / "a.txt"], unit_bytes=1 << 24).bad_records == 1
-    assert [row["text"] for row in rows_of(tmp_path / "out")] == ["我看书", "他看书"]
-    bad = json.loads((tmp_path / "out/_bad/00000.jsonl").read_text("utf-8"))
-    assert (bad["record"], bad["content"]) == (10, "书" * 1000)
+    texts = ["我看书", "书" * (longest + 1), "他看书"]
+    (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in texts), "utf-8")
+    pq.write_table(pa.table({"text": texts, "score": [1, 2, 3]}), tmp_path / "a.parquet")
+    for name, keep, place in (("a.txt", [], 10), ("a.parquet", ["score"], 1)):
+        out = tmp_path / f"out-{name}"
+        assert run([tmp_path / name], out, keep=keep, unit_bytes=1 << 24).bad_records == 1
+        rows = rows_of(out)
+        assert [row["text"] for row in rows] == ["我看书", "他看书"]
+        assert [row.get("score") for row in rows] == ([1, 3] if keep else [None, None])
+        bad = json.loads((out / "_bad/00000.jsonl").read_text("utf-8"))
+        assert (bad["record"], bad["content"]) == (place, "书" * 1000)
 
 
 # ---- pipelines on other machines ----
