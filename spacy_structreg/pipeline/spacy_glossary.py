@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
-from spacy import glossary
 from spacy.glossary import GLOSSARY
 
 from spacy_structreg.corpora.tag_glossary import PHRASE_GLOSSARY, RELATION_GLOSSARY, TAG_GLOSSARY
-
-
-class _Glossary(dict[str, str]):
-    """spaCy's glossary, which looks among the keys of figures for what it has not.
-
-    Their tables are loaded for that alone: to annotate, none is needed.
-    """
-
-    def __contains__(self, term: object) -> bool:
-        return super().__contains__(term) or term in _figures()
-
-    def __missing__(self, term: str) -> str:
-        return _figures()[term]
-
-
-def _figures() -> Mapping[str, str]:
-    from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
-
-    return SCORE_GLOSSARY
+from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
 
 @cache
@@ -50,7 +30,6 @@ def extend_glossary() -> None:
             if before is None or meaning not in before
         ]
         GLOSSARY[tag] = "; ".join([*([] if before is None else [before]), *new])
-    for each in (PHRASE_GLOSSARY, RELATION_GLOSSARY):
-        for key, meaning in each.items():
+    for glossary in (PHRASE_GLOSSARY, RELATION_GLOSSARY, SCORE_GLOSSARY):
+        for key, meaning in glossary.items():
             GLOSSARY.setdefault(key, meaning)
-    glossary.GLOSSARY = _Glossary(GLOSSARY)

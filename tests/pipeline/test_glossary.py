@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import spacy
 from pipeline.made_up import DEV, TRAIN, gold_doc, tag_of, tagged_doc, trained_joint
-from spacy import glossary
 from spacy.cli.evaluate import evaluate
+from spacy.glossary import GLOSSARY
 from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Example
@@ -26,7 +26,7 @@ from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 @pytest.fixture
 def before() -> Iterator[dict[str, str]]:
     """The glossary of spaCy as it is by itself; what a test does to it goes again."""
-    now = dict(glossary.GLOSSARY)
+    now = dict(GLOSSARY)
     whole = {*SCORE_GLOSSARY, *RELATION_GLOSSARY}
     ours = {tag for tags in TAG_GLOSSARY.values() for tag in tags} | whole
     own = {}
@@ -39,12 +39,12 @@ def before() -> Iterator[dict[str, str]]:
         )
         if term in ours and (not own[term] or term in whole):
             del own[term]
-    glossary.GLOSSARY.clear()
-    glossary.GLOSSARY.update(own)
+    GLOSSARY.clear()
+    GLOSSARY.update(own)
     extend_glossary.cache_clear()
     yield own
-    glossary.GLOSSARY.clear()
-    glossary.GLOSSARY.update(now)
+    GLOSSARY.clear()
+    GLOSSARY.update(now)
 
 
 @pytest.mark.parametrize("factory", ["structreg_tagger", "structreg_textcat", "tokenizer"])
@@ -95,13 +95,20 @@ def test_relations_are_explained(before: dict[str, str]) -> None:
 def test_what_spacy_explains_stays(before: dict[str, str]) -> None:
     extend_glossary()
     for term, meaning in before.items():
-        assert glossary.GLOSSARY[term] == meaning or glossary.GLOSSARY[term].startswith(
-            f"{meaning}; "
-        )
-    after = dict(glossary.GLOSSARY)
+        assert GLOSSARY[term] == meaning or GLOSSARY[term].startswith(f"{meaning}; ")
+    after = dict(GLOSSARY)
     extend_glossary.cache_clear()
     extend_glossary()
-    assert after == glossary.GLOSSARY
+    assert after == GLOSSARY
+
+
+def test_it_is_the_dictionary_that_users_have_imported(before: dict[str, str]) -> None:
+    extend_glossary()
+    GLOSSARY["seg_x"] = "their own"
+    assert spacy.explain("seg_x") == "their own"
+    for term in ("NNB", "seg_f"):
+        assert term in GLOSSARY
+        assert GLOSSARY.get(term) == spacy.explain(term)
 
 
 # Figures -----------------------------------------------------------------------------------------
