@@ -119,6 +119,21 @@ def test_only_projective_trees_with_one_root_have_a_derivation(system: System, n
 
 
 @EACH_SYSTEM
+def test_labels_of_arcs_that_do_not_exist_are_refused(system: System) -> None:
+    made = system.new(system.parse("action: S0t"), 2)
+    for heads in ([1, ROOT, 1], [ROOT, 0, 0]):
+        # That of the root is not looked at.
+        for label in (-1, 2, 99):
+            labels = [label if head == ROOT else 1 for head in heads]
+            assert made.oracle(heads, labels) == made.oracle(heads, [1, 1, 1])
+        for label in (-1, 2):
+            with pytest.raises(ValueError, match=f"label {label} is out of range; there are 2"):
+                made.oracle(heads, [1, 1, label])
+        with pytest.raises(ValueError, match="shorter"):
+            made.oracle(heads, [1, 1])
+
+
+@EACH_SYSTEM
 def test_compiled_sentences_hold_the_gold_actions(system: System) -> None:
     made = system.new(system.parse("action: S0t"), 2)
     learner = Perceptron([TrainingRows(width) for width in made.tables.values()], Learning())

@@ -322,6 +322,14 @@ def test_what_is_no_tree_is_refused() -> None:
             SYSTEM.oracle([1] * n, [0] * n, heads, [0] * n)
     with pytest.raises(ValueError, match="unknown tag 2"):
         SYSTEM.oracle([1], [2], [-1], [0])
+    for label in (-1, N_LABELS):
+        assert SYSTEM.oracle([1], [0], [-1], [label])
+        for heads in ([1, -1], [-1, 0]):
+            labels = [0 if head == -1 else label for head in heads]
+            with pytest.raises(ValueError, match=f"label {label} is out of range"):
+                SYSTEM.oracle([1, 1], [0, 0], heads, labels)
+    with pytest.raises(ValueError, match="longer"):
+        SYSTEM.oracle([1], [0], [-1, 0], [0, 0])
 
 
 def test_gold_by_hand() -> None:

@@ -18,7 +18,13 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport NULL_ATOM
-from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTransitions, distance
+from spacy_structreg.tasks.dependencies.arcs cimport (
+    ROOT,
+    UNKNOWN,
+    DependencyTransitions,
+    check_arcs,
+    distance,
+)
 from spacy_structreg.tasks.tagged_words cimport NO_NODE, PADDING, number_of, row_of
 from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
@@ -206,19 +212,19 @@ cdef class ArcEager(DependencyTransitions):
     def oracle(self, heads, labels):
         """The actions that build a tree.
 
-        heads: of each word the number of its head; -1 for the root. labels: of their arcs.
-        Raises ValueError if it is no projective tree with one root.
+        heads: of each word the number of its head; -1 for the root. labels: of their arcs, as
+        numbers; that of the root is not looked at. Raises ValueError if it is no projective tree
+        with one root, or a label does not exist.
         """
         cdef Py_ssize_t n = len(heads)
         cdef const int32_t[::1] taken
+        check_arcs(heads, labels, n, self.n_labels)
         actions = []
         stack = []
         attached = [False] * n
         # The leftmost of the words that a word has an arc with.
         reach = list(range(n))
         for word, head in enumerate(heads):
-            if head >= n:
-                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 reach[max(word, head)] = min(reach[max(word, head)], word, head)
         position = 0

@@ -18,7 +18,13 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK, AtomSet, add_atom
-from spacy_structreg.tasks.dependencies.arcs cimport ROOT, UNKNOWN, DependencyTransitions, distance
+from spacy_structreg.tasks.dependencies.arcs cimport (
+    ROOT,
+    UNKNOWN,
+    DependencyTransitions,
+    check_arcs,
+    distance,
+)
 from spacy_structreg.tasks.tagged_words cimport PADDING, number_of, row_of
 from spacy_structreg.tasks.word_fields cimport WordFields, mixed
 
@@ -119,16 +125,16 @@ cdef class ArcStandard(DependencyTransitions):
     def oracle(self, heads, labels):
         """The actions that build a tree, arcs as early as may be.
 
-        heads: of each word the number of its head; -1 for the root. labels: of their arcs.
-        Raises ValueError if it is no projective tree with one root.
+        heads: of each word the number of its head; -1 for the root. labels: of their arcs, as
+        numbers; that of the root is not looked at. Raises ValueError if it is no projective tree
+        with one root, or a label does not exist.
         """
         n = len(heads)
+        check_arcs(heads, labels, n, self.n_labels)
         actions = []
         stack = []
         pending = [0] * n
         for head in heads:
-            if head >= n:
-                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 pending[head] += 1
         position = 0

@@ -22,6 +22,9 @@ cdef inline uint64_t distance(int32_t left, int32_t right) noexcept nogil:
     return <uint64_t> min(right - left, 6)
 
 
+cdef int check_arcs(heads, labels, Py_ssize_t n, int n_labels) except -1
+
+
 cdef class DependencyTransitions(TaggedWordTransitions):
     cdef readonly int n_labels
     # What is known of the tree; heads are NULL for nothing.

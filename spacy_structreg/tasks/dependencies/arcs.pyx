@@ -194,6 +194,16 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         )
 
 
+cdef int check_arcs(heads, labels, Py_ssize_t n, int n_labels) except -1:
+    """Raise ValueError unless n words have a head each that exists, and their arcs labels."""
+    for _, head, label in zip(range(n), heads, labels, strict=True):
+        if not ROOT <= head < n:
+            raise ValueError(f"head {head} is out of range for {n} words")
+        if head != ROOT and not 0 <= label < n_labels:
+            raise ValueError(f"label {label} is out of range; there are {n_labels}")
+    return 0
+
+
 cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) except -1:
     """Write a partially known tree over n words for `constrain`: `KNOWN_PER_WORD` numbers each.
 

@@ -36,7 +36,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, AtomSet, has_atom
-from spacy_structreg.tasks.dependencies.arcs cimport distance
+from spacy_structreg.tasks.dependencies.arcs cimport check_arcs, distance
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.segmentation.text cimport TextDecoder
@@ -251,14 +251,14 @@ cdef class WordTreeTransitions(WordTransitions):
         """The actions that build words and their trees, arcs as early as may be.
 
         lengths: of the words, in characters. tags, labels: numbers. heads: of each word the number
-        of its head; -1 for a root. Raises ValueError if these are no projective trees, one after
-        the other, or, without `many_roots`, several.
+        of its head; -1 for a root, whose label is not looked at. Raises ValueError if these are no
+        projective trees, one after the other, or, without `many_roots`, several, or if a tag or a
+        label does not exist.
         """
         n = len(lengths)
+        check_arcs(heads, labels, n, self.n_labels)
         pending = [0] * n
         for head in heads:
-            if not -1 <= head < n:
-                raise ValueError(f"head {head} is out of range for {n} words")
             if head >= 0:
                 pending[head] += 1
         actions = []
