@@ -183,10 +183,16 @@ class Settings:
 
     def __init_subclass__(cls, *, kw_only: bool = True, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        inherited = {each.name: each for base in cls.__mro__[1:] for each in _own_fields(base)}
+        # Of several bases that have it, the nearest counts.
+        bases = reversed(cls.__mro__[1:])
+        inherited = {each.name: each for base in bases for each in _own_fields(base)}
         for name in inspect.get_annotations(cls):
-            value = cls.__dict__.get(name)
-            if name in inherited and not isinstance(value, Field):
+            if name not in inherited:
+                continue
+            if name not in cls.__dict__:
+                raise TypeError(f"{cls.__name__}.{name} is inherited; give it another default")
+            value = cls.__dict__[name]
+            if not isinstance(value, Field):
                 setattr(cls, name, field(default=value, metadata=inherited[name].metadata))
         dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
 

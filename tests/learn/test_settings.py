@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.setting_fields import Settings, setting
 
 
 @looped(
@@ -200,3 +201,30 @@ def test_settings_with_other_names_are_refused() -> None:
         Learning.from_dict(written)
     with pytest.raises(ValueError, match="l2 must be a number, got 'much'"):
         Learning.from_dict({**Learning().as_dict(), "l2": "much"})
+
+
+# Classes of settings ------------------------------------------------------------------------------
+
+
+class Wide(Settings):
+    beam: int = setting(16, "How many states are kept.", minimum=1, maximum=64)
+
+
+class Narrow(Wide):
+    beam: int = setting(2, "How many states are kept, of few.", minimum=1, maximum=4)
+
+
+def test_another_default_keeps_the_range_of_the_nearest_base() -> None:
+    class Narrowest(Narrow):
+        beam: int = 1
+
+    assert Narrowest().beam == 1
+    with pytest.raises(ValueError, match="beam must be at least 1 and at most 4, got 5"):
+        Narrowest(beam=5)
+
+
+def test_an_inherited_setting_without_another_default_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Bare\.beam is inherited; give it another default"):
+
+        class Bare(Wide):
+            beam: int
