@@ -31,6 +31,8 @@ import numpy as np
 
 from spacy_structreg.learn.rows import MAX_WEIGHT
 
+cdef float _MAX_WEIGHT = MAX_WEIGHT
+
 cdef extern from *:
     """
     #include <stdint.h>
@@ -351,7 +353,7 @@ cdef class FrozenRows(TrainedRows):
         ):
             raise ValueError(f"the frozen rows have {levels.shape[0]:,} quantization levels")
         for i in range(levels.shape[0]):
-            if not fabs(levels[i]) <= <double> MAX_WEIGHT:
+            if not fabs(levels[i]) <= _MAX_WEIGHT:
                 raise ValueError("a quantization level is not finite or too large")
         if self.kind == LEVEL:
             for i in range(256):
@@ -474,7 +476,7 @@ cdef class FrozenRows(TrainedRows):
                 place[0] += self.column_size
         if self.kind == FLOAT32:
             for i in range(n):
-                if not fabs(load_f32(self.cells + place[0] + 4 * i)) <= <float> 1e30:
+                if not fabs(load_f32(self.cells + place[0] + 4 * i)) <= _MAX_WEIGHT:
                     with gil:
                         raise ValueError("a frozen weight is not finite or too large")
         place[0] += n * self.weight_size

@@ -1468,7 +1468,10 @@ def _check_layout(n_columns, arrays, dtype):
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
     flat = values.reshape(-1)
-    if not (_are_bounded[float](flat) if dtype == np.float32 else _are_bounded[double](flat)):
+    if not (
+        _are_bounded[float](flat, MAX_WEIGHT) if dtype == np.float32
+        else _are_bounded[double](flat, MAX_WEIGHT)
+    ):
         raise ValueError(f"a weight is not a finite number, or beyond {MAX_WEIGHT:g}")
     return n_rows
 
@@ -1506,9 +1509,8 @@ cdef bint _are_rising(const uint64_t[::1] keys) noexcept nogil:
     return is_rising
 
 
-cdef bint _are_bounded(const Weight[::1] weights) noexcept nogil:
-    """True if weights are finite numbers up to `MAX_WEIGHT`, as far as their precision goes."""
-    cdef Weight most = <Weight> 1e30
+cdef bint _are_bounded(const Weight[::1] weights, Weight most) noexcept nogil:
+    """True if weights are finite numbers from -most to most."""
     cdef bint is_bounded = True
     cdef Py_ssize_t i
     for i in range(weights.shape[0]):
