@@ -128,6 +128,24 @@ def score_segmentation(
     return scorer.scores()
 
 
+def count_crossed(gold: Sequence[str], predicted: Sequence[str]) -> int:
+    """The number of gold words that a predicted word crosses: neither holds the other whole.
+
+    Standards of words differ in how they divide a word or join two; a word that crosses another
+    is wrong by all of them. gold, predicted: two lists of words over the same characters.
+    """
+    ends = word_ends(predicted)
+    starts = {0, *ends}
+    count, begin = 0, 0
+    for word in gold:
+        end = begin + len(word)
+        # The predicted words in which the gold word begins and ends.
+        first, last = bisect_right(ends, begin), bisect_left(ends, end)
+        count += first != last and (begin not in starts or end != ends[last])
+        begin = end
+    return count
+
+
 def paired(gold: Iterable[T], predicted: Iterable[S]) -> Iterator[tuple[T, S]]:
     """Yield gold and predicted sentences in pairs; raise ValueError for unequal lengths."""
     for index, (wanted, found) in enumerate(zip_longest(gold, predicted)):
@@ -148,21 +166,3 @@ def word_ends(words: Sequence[str]) -> list[int]:
 
 def _shown(character: str | None) -> str:
     return "end of text" if character is None else repr(character)
-
-
-def count_crossed(gold: Sequence[str], predicted: Sequence[str]) -> int:
-    """The number of gold words that a predicted word crosses: neither holds the other whole.
-
-    Standards of words differ in how they divide a word or join two; a word that crosses another
-    is wrong by all of them. gold, predicted: two lists of words over the same characters.
-    """
-    ends = word_ends(predicted)
-    starts = {0, *ends}
-    count, begin = 0, 0
-    for word in gold:
-        end = begin + len(word)
-        # The predicted words in which the gold word begins and ends.
-        first, last = bisect_right(ends, begin), bisect_left(ends, end)
-        count += first != last and (begin not in starts or end != ends[last])
-        begin = end
-    return count
