@@ -173,7 +173,8 @@ def build_package(folder: Path) -> None:
     run("tarfile", "--extract", sdist, source / "unpacked")
     (unpacked,) = (source / "unpacked").iterdir()
     for path in (root / "spacy_structreg").rglob("*.c"):
-        shutil.copyfile(path, unpacked / path.relative_to(root))
+        # With its time: Cython translates again what is older than its sources.
+        shutil.copy2(path, unpacked / path.relative_to(root))
     (folder / "printed.txt").write_text(run(*build, "--wheel", unpacked), "utf-8")
     shutil.rmtree(source)
 
@@ -223,8 +224,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
 
 
-def pytest_collection_finish() -> None:
-    """Leave what was imported and collected to no garbage collection: none of it becomes free."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Leave what was imported and collected to no garbage collection: none of it becomes free.
+
+    Of the hooks after collection, this is the one that xdist's controller comes to as well.
+    """
     gc.collect()
     gc.freeze()
     gc.enable()
