@@ -30,8 +30,8 @@ NEEDED = import configparser, sys; setup = configparser.ConfigParser(); setup.re
 
 # Install the package with the extras $(1) into the environment. It is compiled while pip fetches and
 # installs what it needs, which takes one core; of the latter, Python compiles what is imported when
-# it is imported, as most never is, and here what commands import. Of what they say only what is fetched, compiled and
-# installed is shown, line by line, but all of it if one fails.
+# it is imported, as most never is, and here what commands import. Of what they say only what is
+# fetched, compiled and installed is shown, line by line, but all of it if one fails.
 define install
 	@echo "Installing the package into $(VENV): some two minutes on two cores, most of it compiling"
 	@log=$(VENV)/install.log; rm -f $$log.failed; export PYTHONUNBUFFERED=1; \
