@@ -63,7 +63,7 @@ class BuildExtensions(build_ext):
         for extension, one in zip(self.extensions, translated, strict=True):
             extension.sources = one.sources
         if self.editable_mode:
-            self.take_from_place()
+            self.copy_built_in_place()
         self.stale = {
             extension.name
             for extension in self.extensions
@@ -75,7 +75,7 @@ class BuildExtensions(build_ext):
         self.numbers = count(1)
         super().build_extensions()
 
-    def take_from_place(self):
+    def copy_built_in_place(self):
         """Copy what was compiled in place, as pip builds in an empty folder."""
         for extension in self.extensions:
             made = Path(self.get_ext_fullpath(extension.name))

@@ -17,7 +17,7 @@ InputT = TypeVar("InputT")
 class Predictor(Estimator[GoldT, DecoderT], Generic[GoldT, DecoderT, InputT, OutputT]):
     """An estimator whose inputs have an output each, of which something may be given.
 
-    A query is an input with what is given of its output, as decoders take it.
+    A query pairs an input with the part of its output that is given.
     """
 
     @abstractmethod
@@ -26,7 +26,7 @@ class Predictor(Estimator[GoldT, DecoderT], Generic[GoldT, DecoderT, InputT, Out
 
     @abstractmethod
     def _decode(self, decoder: DecoderT, queries: list[Any]) -> list[OutputT]:
-        """The outputs of queries. Raises ValueError if there is none that has what is given."""
+        """The outputs of queries. Raises ValueError if no output agrees with what is given."""
 
     @abstractmethod
     def _size(self, query: Any) -> int:
