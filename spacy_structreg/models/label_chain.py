@@ -99,25 +99,19 @@ class SequenceDecoder:
         queries: items, and the labels that are given.
         """
         spec = self._spec
-        lengths = [len(items) for items, _ in queries]
-        known = [
-            None if given is None else _checked_labels(given, n)
-            for (_, given), n in zip(queries, lengths, strict=True)
-        ]
+        sequences, given = zip(*queries, strict=True)
+        lengths = list(map(len, sequences))
         allowed = None
-        if any(given is not None for given in known):
+        if given.count(None) < len(given):
+            given = tuple(map(_checked_labels, given, lengths))
             allowed = np.concatenate(
-                [
-                    allowed_labels([None] * n if given is None else given, spec.labels, spec.scheme)
-                    for given, n in zip(known, lengths, strict=True)
-                ]
+                [allowed_labels(labels, spec.labels, spec.scheme) for labels in given]
             )
-        seen = spec.extract([items for items, _ in queries])
-        labels = spec.decode(self._decoder.label(*seen, allowed, lengths), lengths)
-        return [
-            found if given is None else _with_given(found, given, spec.scheme)
-            for found, given in zip(labels, known, strict=True)
-        ]
+        seen = spec.extract(sequences)
+        found = spec.decode(self._decoder.label(*seen, allowed, lengths), lengths)
+        if allowed is None:
+            return found
+        return [_with_given(*pair, spec.scheme) for pair in zip(found, given, strict=True)]
 
     def nbest(self, items: Sequence[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labelings with their scores, best first."""
@@ -466,8 +460,10 @@ def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:
     return labels if scheme is None else convert(labels, "bio", scheme)
 
 
-def _checked_labels(given: Given, n: int) -> Given:
+def _checked_labels(given: Given | None, n: int) -> Given:
     """The given labels in a list. Raises ValueError if they are not one or None for each item."""
+    if given is None:
+        return [None] * n
     labels = [given] if isinstance(given, str) else list(given)
     for label in labels:
         if isinstance(given, str) or not isinstance(label, (str, type(None))):

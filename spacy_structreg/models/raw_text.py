@@ -558,7 +558,7 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         runs = self.runs
         if not (user_words or spans or runs):
             return list(ends), None
-        user_words = self.normalized_words(user_words)
+        user_words = self.normalized_words(user_words) if user_words else None
         known_tags = self.known_tags
         found = [
             constrained_text(text, of_text, user_words, spans, runs=runs, known_tags=known_tags)
@@ -568,16 +568,13 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         constraints = [each for _, each in found]
         return left, None if all(each is NO_CONSTRAINTS for each in constraints) else constraints
 
-    def normalized_words(self, words: CompiledWords | None) -> CompiledWords | None:
+    def normalized_words(self, words: CompiledWords) -> CompiledWords:
         """Listed words as the model sees them: by its script, in both ways of writing.
 
         Raises ValueError as `check_tags`.
         """
-
         from spacy_structreg.models.search_words import atoms_of
 
-        if not words:
-            return words
         self.check_tags(words)
         return words.normalized_by(next(atoms_of(self)).script)
 

@@ -279,12 +279,11 @@ class StructregSequenceLabeler(EstimatorPipe):
         for doc in docs:
             of_doc = self._places(doc, columns[0][first : first + len(doc)])
             places.append(of_doc)
-            found += (
-                TokenRows([[column[first + i] for i in sentence] for column in columns])
-                for sentence in of_doc
-            )
+            for sentence in of_doc:
+                tokens = [first + i for i in sentence]
+                found.append(TokenRows([[column[i] for i in tokens] for column in columns]))
             first += len(doc)
-        if any(None in column for column in columns):
+        if None in chain.from_iterable(columns):
             for row in chain.from_iterable(found):
                 self._row(row[0], row[1:])
         return places, found
