@@ -9,11 +9,7 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.options import (
-    PipelineArgument,
-    SchedulerOption,
-    WorkersOption,
-)
+from spacy_structreg.cli.options import PipelineArgument, SchedulerOption, WorkersOption
 from spacy_structreg.cli.outputs import number_of
 
 

@@ -8,10 +8,7 @@ from typing import Annotated
 import typer
 from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.options import (
-    SchedulerOption,
-    WorkersOption,
-)
+from spacy_structreg.cli.options import SchedulerOption, WorkersOption
 from spacy_structreg.cli.outputs import ForceOption, check_file, number_of
 
 

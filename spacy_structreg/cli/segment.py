@@ -239,13 +239,7 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
     damaged compressed data.
     """
     from spacy_structreg.corpora.corpus_errors import CorpusError
-    from spacy_structreg.corpora.files import (
-        DAMAGED,
-        LONGEST_LINE,
-        damaged,
-        decode_line,
-        long_line,
-    )
+    from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, damaged, decode_line, long_line
 
     number = 0
     # Parts of a line whose end has not arrived yet, and their bytes.

@@ -15,16 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
-    DEP,
-    ENT_IOB,
-    ENT_TYPE,
-    HEAD,
-    IDS,
-    IDX,
-    LENGTH,
-    SENT_START,
-)
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDS, IDX, LENGTH, SENT_START  # type: ignore[import-not-found]  # has no stub
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -32,11 +23,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.cluster.loaded_pipelines import BATCH_SIZE, LoadedPipeline, load, slices
 from spacy_structreg.corpora.sentence import Phrase
 from spacy_structreg.pipeline.analyses import confidence_of
-from spacy_structreg.pipeline.constituency_documents import (
-    HEADS,
-    SPANS_KEY,
-    write_phrases,
-)
+from spacy_structreg.pipeline.constituency_documents import HEADS, SPANS_KEY, write_phrases
 from spacy_structreg.pipeline.task import parts_of
 from spacy_structreg.pipeline.written import ATTRIBUTES, constituents_key, written_annotation
 

@@ -140,7 +140,6 @@ class ConstituencySentence:
 
         Without constituents it is a leaf: the word, or the first of white space alone.
         """
-
         from spacy_structreg.corpora.trees import Tree
 
         leaves = [Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)]
@@ -207,7 +206,6 @@ class ConstituencySentence:
 
         Labels are the relations; if they are not known, `root` and, else, `dep`.
         """
-
         from spacy_structreg.corpora.dependency_relations import ROOT_DEPENDENCY
 
         heads = self.heads()

@@ -14,11 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from spacy_structreg.corpora.dependency_relations import (
-    CTB_RELATIONS,
-    NO_RELATIONS,
-    RelationRules,
-)
+from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS, NO_RELATIONS, RelationRules
 
 HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
 """Names of rules: of the Chinese and the Penn Treebank."""

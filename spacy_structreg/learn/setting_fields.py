@@ -384,7 +384,6 @@ def from_settings(
 
     settings: the class; type checkers see its keywords, and `inspect.signature` shows them.
     """
-
     cls: Any = settings
 
     def decorate(init: Callable[[T, SettingsT], None]) -> Callable[Concatenate[T, P], None]:

@@ -19,20 +19,10 @@ from spacy_structreg.features.constituents import CONSTITUENT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.setting_fields import (
-    check_int,
-    check_strings,
-    from_settings,
-    setting,
-)
+from spacy_structreg.learn.setting_fields import check_int, check_strings, from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import Words, check_names
-from spacy_structreg.models.knowledge import (
-    read_words,
-    restored_words,
-    unread_words,
-    word_tables,
-)
+from spacy_structreg.models.knowledge import read_words, restored_words, unread_words, word_tables
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import (
@@ -470,7 +460,6 @@ class ConstituencyParser(
 
         Words of nothing but white space are left out. Raises ValueError as `predict`.
         """
-
         from spacy_structreg.corpora.binarization import debinarize
         from spacy_structreg.models.explained_words import explained_tree
 

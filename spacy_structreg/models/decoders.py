@@ -133,7 +133,6 @@ class DecoderPool(Generic[DecoderT]):
         n_threads: int = 1,
     ) -> Iterator[OutputT]:
         """As `stream`, for inputs that come in portions already."""
-
         for outputs in side_by_side(partial(self.run, decode), inputs, n_threads):
             yield from outputs
 

@@ -27,12 +27,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.decoders import WORD, DecoderPool
 from spacy_structreg.models.gold import Words, check_names
-from spacy_structreg.models.knowledge import (
-    read_words,
-    restored_words,
-    unread_words,
-    word_tables,
-)
+from spacy_structreg.models.knowledge import read_words, restored_words, unread_words, word_tables
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.settings import joined
 from spacy_structreg.models.tree_parser import (

@@ -174,7 +174,6 @@ class Epochs:
         report: is told the end of an epoch, and says whether to go on. save: keeps the state after
         an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
-
         from spacy_structreg.training.lbfgs import minimize
 
         learner = run.learner

@@ -24,13 +24,7 @@ from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.model_spec import ModelSpec, StoredSpec
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.settings import TrainingSettings
-from spacy_structreg.models.stored_model import (
-    besides_tables,
-    by_table,
-    nested,
-    numbered,
-    unnested,
-)
+from spacy_structreg.models.stored_model import besides_tables, by_table, nested, numbered, unnested
 from spacy_structreg.models.word_counts import WordCounts
 
 if TYPE_CHECKING:
@@ -218,7 +212,6 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
         self, spec: ModelSpec[GoldT, DecoderT], held_out: list[GoldT] | None, n_threads: int
     ) -> Epochs:
         """The plan of `fit`. held_out: the development corpus, which n_threads threads decode."""
-
         from spacy_structreg.models.epochs import Epochs
 
         def evaluate(tables: list[TrainedRows]) -> Scores:
@@ -350,7 +343,6 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
     def _correction_trainer(self) -> CorrectionTrainer:
         """A trainer that goes on from the trained weights, or from where it has put them."""
-
         from spacy_structreg.learn.learner_factory import corrector_from_trained
         from spacy_structreg.models.corrections import CorrectionTrainer
 
@@ -399,7 +391,6 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
     def _active_trainer(self) -> Trainer:
         """The running training; one that goes on from the trained weights, or from nothing."""
-
         from spacy_structreg.learn.learner_factory import learner_from_trained
 
         if self._trainer is None:
@@ -461,7 +452,6 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
     def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
         """A model for prediction only; see `StoredModel.freeze`."""
-
         from spacy_structreg.learn.freezing import check_freezing, frozen_rows
 
         check_freezing(bits, prune)
@@ -664,7 +654,6 @@ def _mean_of(
     models: Sequence[list[TrainedRows]], mean: Mean, learning: AnyLearning
 ) -> list[TrainedRows]:
     """The mean of the weights of models, pruned and rounded as the settings have it."""
-
     from spacy_structreg.learn.model_average import average_rows, rounded_rows
 
     if len(models) == 1:

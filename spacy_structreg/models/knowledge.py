@@ -169,7 +169,6 @@ def _statistics(
     n_threads: int,
 ) -> StatisticsSource:
     """The statistics of texts, joined to those of files of counts."""
-
     from spacy_structreg.tasks.knowledge.ngrams import count_ngrams, read_ngrams
     from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
@@ -199,7 +198,6 @@ def recounted(
     counts: files of counts (`tasks.knowledge.ngrams`), which are joined to those of the texts.
     together: add the new counts to those of the model; else they replace them.
     """
-
     from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 
     def counted(source: CharacterSource) -> CharacterSource:
@@ -222,7 +220,6 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
     seen: what the model sees of a text, of the same length.
     Raises CorpusError for faults of the files, OSError if they cannot be read.
     """
-
     from spacy_structreg.corpora.word_lists import read_word_list
 
     paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
@@ -284,7 +281,6 @@ def read_words(settings: WordSettings) -> WordFields:
     Raises CorpusError for a file of other contents, OSError for one that cannot be read, and
     ImportError as `read_script`.
     """
-
     from spacy_structreg.corpora.word_classes import read_word_classes
 
     half_width, script = _half_width(settings), read_script(settings.script)

@@ -124,7 +124,6 @@ class SequenceDecoder:
 
     def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
         """The features behind the labels of items. places: their names."""
-
         from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
         from spacy_structreg.models.explanation import Explanation, shown
 

@@ -146,7 +146,6 @@ class ModelSpec(ExampleSchema[GoldT], Generic[GoldT, DecoderT]):
 
         Returns int64 of shape (n, 3), as `training.chain.cut` does.
         """
-
         from spacy_structreg.training.chain import cut
 
         return cut(list(map(len, examples)), mini_sample, seed)

@@ -9,14 +9,7 @@ from functools import cache, partial
 from heapq import nlargest
 from itertools import chain, pairwise
 from operator import itemgetter
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    NamedTuple,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +27,9 @@ from spacy_structreg.models.base_model import BaseModel
 from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.text_constraints import NO_CONSTRAINTS, check_tag, constrained_text
 from spacy_structreg.tasks.segmentation.constraints import Constraints
-from spacy_structreg.tasks.segmentation.given_spans import (
-    AnySpan,
-)
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.text import TextDecoder, checked_text, text_portions
-from spacy_structreg.tasks.segmentation.user_words import (
-    AnyWords,
-    CompiledWords,
-    compiled,
-)
+from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords, compiled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -344,7 +331,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         does; infinite where there is no choice, or, for models of words, where their best 16
         analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
         """
-
         return self._scores_of_sentences(texts, lambda decoder: decoder.margins, n_threads)
 
     def _scores_of_sentences(
@@ -398,7 +384,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         0 begins a word
         1 goes on
         """
-
         from spacy_structreg.models.explained_texts import explained_sentence
         from spacy_structreg.models.explanation import joined
 
@@ -434,7 +419,6 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         analyses of the word alone find (`models.search_words`); with n = 1, listed words alone.
         user_words: as for `predict`. Raises ValueError if n < 1, and as `predict`.
         """
-
         from spacy_structreg.models.search_words import (
             SearchWord,
             atoms_of,

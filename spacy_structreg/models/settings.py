@@ -8,12 +8,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 from spacy_structreg.corpora.sentence import Sentences
 from spacy_structreg.features.knowledge import MAX_GUIDES
 from spacy_structreg.features.typed_runs import CutKind
-from spacy_structreg.learn.learning_settings import (
-    AnyLearning,
-    Learning,
-    Mean,
-    learning_from_dict,
-)
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, Mean, learning_from_dict
 from spacy_structreg.learn.setting_fields import Settings, check_strings, setting
 
 MAX_BEAM: Final = 10_000

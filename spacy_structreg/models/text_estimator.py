@@ -70,7 +70,6 @@ class TextEstimator(Estimator[GoldT, TextDecoderT], RawTextPredictor[TextDecoder
 
     def _with_whole_runs(self, example: GoldT) -> GoldT:
         """An example with words joined that cut a run; what is known in part stays as it is."""
-
         if isinstance(example, PartialSentence):
             return example
         words = self.SPEC.layers(example)[0]

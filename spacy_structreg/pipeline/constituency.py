@@ -22,10 +22,7 @@ from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT
 from spacy_structreg.corpora.sentence import Phrase, Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AlternativeSettings
-from spacy_structreg.pipeline.component import (
-    component_factory,
-    logger,
-)
+from spacy_structreg.pipeline.component import component_factory, logger
 from spacy_structreg.pipeline.constituency_attributes import register_attributes
 from spacy_structreg.pipeline.constituency_documents import (
     SPANS_KEY,
@@ -485,7 +482,6 @@ def score_brackets_of_docs(
     groups of the gold and of the predicted constituents; None for the same one.
     Raises ValueError if there are other words, or for constituents that make no tree.
     """
-
     from spacy_structreg.metrics import constituents
 
     scorer = constituents.BracketScorer(constituents.CONVENTIONS[conventions])
@@ -514,7 +510,6 @@ def score_brackets_of_texts(
     the words here, with the tags of the gold words. Heads do not count, nor do gold Docs without a
     constituent. Other parameters and errors are those of `score_brackets_of_docs`.
     """
-
     from spacy_structreg.metrics import constituents
 
     scorer = constituents.BracketScorer(constituents.CONVENTIONS[conventions])

@@ -34,7 +34,6 @@ class JointParser(JointTagger):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and those with their tags, heads and labels."""
-
         from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 
         pairs = ((example.reference, example.predicted) for example in examples)

@@ -68,7 +68,6 @@ class JointTagger(ModelTokenizer[TaggedPredictor[Any]]):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and the words together with their tags."""
-
         from spacy_structreg.pipeline.tokenizer_tasks import score_joint
 
         return score_joint(examples)

@@ -13,13 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
-from spacy_structreg.learn.setting_fields import (
-    Settings,
-    defaults_of,
-    hints_of,
-    plain,
-    setting,
-)
+from spacy_structreg.learn.setting_fields import Settings, defaults_of, hints_of, plain, setting
 from spacy_structreg.pipeline.component import HasSettings, keyword_signature, sentence_bounds
 from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 from spacy_structreg.pipeline.documents import word_of

@@ -22,9 +22,7 @@ from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT, Parse
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.pipeline.analyses import AnalysisSettings
-from spacy_structreg.pipeline.component import (
-    component_factory,
-)
+from spacy_structreg.pipeline.component import component_factory
 from spacy_structreg.pipeline.documents import (
     AttributeReader,
     dependency_sentences,
@@ -340,7 +338,6 @@ def score_trees(
     another one is wrong. punctuation: as of `ParsingScorer`.
     Raises ValueError if there are other words.
     """
-
     from spacy_structreg.metrics.dependencies import ParsingScorer
 
     scorer = ParsingScorer(punctuation)
@@ -366,7 +363,6 @@ def score_texts(
     tags are looked at; if not, any tag counts as right. punctuation: as of `TextParsingScorer`.
     Raises ValueError as `TextParsingScorer.add`.
     """
-
     from spacy_structreg.metrics.dependencies import TextParsingScorer
 
     scorer = TextParsingScorer(vocabulary, punctuation=punctuation)

@@ -19,7 +19,6 @@ class Segmenter(ModelTokenizer[RawTextPredictor[Any]]):
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, by spaCy's figures and by those of the bakeoffs."""
-
         from spacy_structreg.pipeline.tokenizer_tasks import score_segmentation
 
         return score_segmentation(examples)

@@ -168,7 +168,6 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     def _check_model(self) -> None:
         """Raise ValueError if the settings do not go with those of the model."""
-
         attribute, model = self.settings.attribute, f"[components.{self.name}.model]"
         scheme = self.estimator.scheme
         if stands_for_spans(attribute) and scheme is None:
@@ -500,7 +499,6 @@ def score_spans_of_docs(
     annotation of the kind or of another text do not count, nor do predicted spans that reach into
     tokens of which it is not known what they are in. Raises ValueError for gold spans that overlap.
     """
-
     from spacy_structreg.corpora.labeling import labels_of
     from spacy_structreg.metrics.labeling import SpanScorer
 
@@ -534,7 +532,6 @@ def score_labels_of_docs(pairs: Iterable[tuple[Doc, Doc]], attribute: str) -> Sc
     Words whose gold label is not known do not count, nor does white space. Raises ValueError if the
     words are not those of the reference.
     """
-
     from spacy_structreg.metrics.labeling import score_labels
 
     gold: list[list[str]] = []

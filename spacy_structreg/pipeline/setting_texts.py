@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from spacy_structreg.learn.setting_fields import (
-    Settings,
-    defaults_of,
-    described,
-    plain,
-)
+from spacy_structreg.learn.setting_fields import Settings, defaults_of, described, plain
 from spacy_structreg.pipeline.task import ConfigParts, Figures, score_weights
 
 if TYPE_CHECKING:

@@ -227,7 +227,6 @@ def score_tags(
     words that have both their place and their tag right, in Docs whose gold tags are all known.
     The other figures are None, so that none stands for another.
     """
-
     from spacy_structreg.metrics.joint import JointScorer
     from spacy_structreg.metrics.tagging import TaggingScorer
 
@@ -322,7 +321,6 @@ class Tagging(PipelineTask):
 
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """The share of words with the right tag; words whose gold tag is not known do not count."""
-
         from spacy_structreg.metrics.tagging import TaggingScorer
 
         kind: TagKind = "pos" if part.setting("attribute", "tag") == "pos" else "tag"

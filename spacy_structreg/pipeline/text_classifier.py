@@ -13,10 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.pipeline.component import (
-    EstimatorPipe,
-    component_factory,
-)
+from spacy_structreg.pipeline.component import EstimatorPipe, component_factory
 from spacy_structreg.pipeline.documents import AttributeReader, category_of
 from spacy_structreg.pipeline.task import (
     ConfigParts,
@@ -140,7 +137,6 @@ def score_categories_of_docs(pairs: Iterable[tuple[Doc, Doc]]) -> Scores:
 
     References without a category do not count.
     """
-
     from spacy_structreg.metrics.classification import score_classification
 
     gold: list[str] = []

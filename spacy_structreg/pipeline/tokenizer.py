@@ -332,7 +332,6 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
     def _keep_analyses(self, doc: Doc, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> Doc:
         """Write alternatives and confidence of a Doc, as `keep_analyses` has set; returns it."""
-
         from spacy_structreg.models.margins import word_margins
 
         if self.alternatives:
@@ -463,7 +462,6 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
         user_words: as of a call. The other one has words, and what the tokenizer writes, alone.
         """
-
         from spacy_structreg.models.joint.word_joint_parser import ParsedSchema
 
         words, unknown = visible_tokens(doc), unknown_stretches(doc)
@@ -500,7 +498,6 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
         the model learns tags and all words are known, and for Docs without any head, if it learns
         trees.
         """
-
         from spacy_structreg.models.joint.word_joint_parser import ParsedSchema
 
         if issubclass(self.model.SPEC, ParsedSchema):
@@ -562,7 +559,6 @@ class ModelTokenizer(HasSettings, AnalysesMixin, ABC, Generic[ModelT]):
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model file, and that of the listed words if there are any, into a folder."""
-
         from spacy_structreg.corpora.files import replace_bytes
 
         folder = Path(path)

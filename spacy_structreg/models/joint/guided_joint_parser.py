@@ -23,11 +23,7 @@ from spacy_structreg.models.joint.word_joint_parser import (
     ParsingPredictor,
     WordJointParser,
 )
-from spacy_structreg.models.model_ensemble import (
-    best_of,
-    part,
-    weight_setting,
-)
+from spacy_structreg.models.model_ensemble import best_of, part, weight_setting
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.models.stored_model import StoredModel
 from spacy_structreg.models.tagging import Tagger, with_found_tags

@@ -24,11 +24,7 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.gold import GoldT, TaggedGold, TaggedSchema, known_pairs, tags_of
-from spacy_structreg.models.knowledge import (
-    contents_of,
-    read_atoms,
-    restored_atoms,
-)
+from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
 from spacy_structreg.models.model_spec import Labels, StoredSpec
 from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.raw_text import TaggedPredictor, TextDecoderT, stream_texts
@@ -316,7 +312,6 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
     @property
     def records(self) -> dict[str, Any]:
         """The settings of records of the training corpus (`TagRecords.collect`)."""
-
         from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS
 
         closed, closed_firsts = self.closed_tags, self.closed_first_tags

@@ -26,11 +26,7 @@ from spacy_structreg.models.joint.joint_taggers import TaggedWordSettings, Tagge
 from spacy_structreg.models.joint.parsed_analyses import ArcGuide
 from spacy_structreg.models.knowledge import contents_of, read_atoms, restored_atoms
 from spacy_structreg.models.model_spec import Labels, StoredSpec
-from spacy_structreg.models.raw_text import (
-    TaggedPredictor,
-    TextAnalysis,
-    stream_texts,
-)
+from spacy_structreg.models.raw_text import TaggedPredictor, TextAnalysis, stream_texts
 from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
 from spacy_structreg.models.text_estimator import TextEstimator
 from spacy_structreg.models.tree_parser import without_blanks
