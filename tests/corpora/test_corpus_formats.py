@@ -306,25 +306,6 @@ class TestRawText:
 
 
 class TestRealFiles:
-    @looped(
-        ("file", "expected"),
-        [
-            ("ud-chinese-gsd-simplified/dev.conll", "conllu"),
-            ("ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz", "conllu"),
-            ("ud-english-ewt/en_ewt-ud-dev.conllu.xz", "conllu"),
-            ("pfr-199801/199801.txt.xz", "pfr"),
-            ("zhuxian/dev.wordpos", "tagged"),
-            ("sxu/test.txt", "segmented"),
-            ("sighan2005/as_test_gold.utf8", "segmented"),
-            ("sighan2005/cityu_test_gold.utf8", "segmented"),
-            ("sighan2005/msr_test_gold.utf8", "segmented"),
-            ("ptb-sample/combined.mrg.xz", "brackets"),
-            ("sighan2005", "sighan"),
-        ],
-    )
-    def test_formats(self, data_folder: Path, file: str, expected: str) -> None:
-        assert find_format(data_folder / file).name == expected
-
     @pytest.mark.parametrize("corpus", ["as", "cityu", "msr"])
     def test_raw_and_gold(self, data_folder: Path, corpus: str) -> None:
         source = data_folder / "sighan2005"

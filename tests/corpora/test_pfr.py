@@ -265,22 +265,3 @@ class TestRealCorpora:
             part = [p for p in corpus if p.date is not None and p.date.day in days]
             sizes[name] = (len(part), sum(len(p.tokens) for p in part))
         assert sizes == {"train": (15_767, 922_906), "dev": (2640, 142_504), "test": (1077, 56_037)}
-
-    @pytest.mark.parametrize(
-        ("part", "n_sentences", "n_words", "n_characters"),
-        [
-            ("train", 2373, 67_648, 96_934),
-            ("dev", 788, 20_393, 28_309),
-            ("test", 1394, 34_355, 48_075),
-        ],
-    )
-    def test_zhuxian(
-        self, data_folder: Path, part: str, n_sentences: int, n_words: int, n_characters: int
-    ) -> None:
-        corpus = list(read_tagged(data_folder / f"zhuxian/{part}.wordpos"))
-        words = [word for sentence in corpus for word, _ in sentence]
-        assert (len(corpus), len(words), len("".join(words))) == (
-            n_sentences,
-            n_words,
-            n_characters,
-        )

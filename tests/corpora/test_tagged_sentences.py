@@ -58,14 +58,6 @@ def test_formats(
     assert tagged_words(folder / format, format if named else "auto", **options) == expected
 
 
-def test_encodings(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_bytes(TEXTS["tagged"].encode("gb18030"))
-    assert tagged_words(path, encoding="gb18030") == PAIRS
-    with pytest.raises(CorpusError, match="text:1: byte"):
-        tagged_words(path)
-
-
 def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "text"
     path.write_text("他 来\n我 走\n", "utf-8")
@@ -73,31 +65,6 @@ def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
         tagged_words(path, format="tagged")
     with pytest.raises(ValueError, match="no paragraph of the days"):
         tagged_words(folder / "pfr", days=frozenset({7}))
-
-
-@looped(
-    ("file", "sentences", "words", "tags"),
-    [
-        ("zhuxian/train.wordpos", 2373, 67_648, 32),
-        ("zhuxian/dev.wordpos", 788, 20_393, None),
-        ("zhuxian/test.wordpos", 1394, 34_355, None),
-        ("ptb-sample/combined.mrg.xz", 3914, 94_084, 45),
-        ("ud-chinese-gsd-simplified/train.conll.xz", 3997, 98_608, 42),
-        ("ud-chinese-gsd-1.4/zh-ud-test.conllu", 500, 12_012, None),
-        ("ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz", 500, 12_665, None),
-        ("pfr-199801/199801.txt.xz", 19_484, 1_121_447, 44),
-        ("ud-english-ewt/en_ewt-ud-test.conllu.xz", 2077, 25_094, None),
-    ],
-)
-def test_corpora(
-    file: str, sentences: int, words: int, tags: int | None, data_folder: Path
-) -> None:
-    """Counts are those of the sources."""
-    read = tagged_words(data_folder / file)
-    assert len(read) == sentences
-    assert sum(map(len, read)) == words
-    if tags is not None:
-        assert len({tag for sentence in read for _, tag in sentence}) == tags
 
 
 @pytest.mark.parametrize("name", ["words.conllu", "words.tagged"])
