@@ -14,6 +14,7 @@ from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrase
 
 WORDS = [["我", "看", "书", "。"], ["小王", "写", "大", "字", "！"], ["他", "看", "北京", "。"]]
 TAGS = [["PN", "VV", "NN", "PU"], ["NR", "VV", "JJ", "NN", "PU"], ["PN", "VV", "NR", "PU"]]
+UNIVERSAL = {"PN": "PRON", "NR": "PROPN", "VV": "VERB", "NN": "NOUN", "JJ": "ADJ", "PU": "PUNCT"}
 TREES = [[1, 1, 1, 1], [1, 1, 3, 1, 1], [1, 1, 1, 1]]
 DEPS = {"PN": "nsubj", "NR": "name", "VV": "ROOT", "NN": "obj", "JJ": "amod", "PU": "punct"}
 ENTS = [["O", "O", "O", "O"], ["B-PER", "O", "O", "O", "O"], ["O", "O", "B-LOC", "O"]]
@@ -32,22 +33,47 @@ PIPES: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def gold_doc(vocab: Vocab, number: int) -> Doc:
-    words, tags = WORDS[number], TAGS[number]
-    n = len(words)
-    doc = Doc(
+def plain_doc(vocab: Vocab, *numbers: int, **annotation: Any) -> Doc:
+    """A Doc of the words and tags of sentences."""
+    words = [word for number in numbers for word in WORDS[number]]
+    given = {"tags": [tag for number in numbers for tag in TAGS[number]], **annotation}
+    return Doc(vocab, words=words, spaces=[False] * len(words), **given)
+
+
+def gold_doc(vocab: Vocab, *numbers: int) -> Doc:
+    """A Doc of sentences with the annotation of all tasks."""
+    heads: list[int] = []
+    phrases, chunks = [], []
+    for number in numbers:
+        begin, end = len(heads), len(heads) + len(WORDS[number])
+        heads += [begin + head for head in TREES[number]]
+        phrases += [
+            Phrase("IP", begin, end, begin + 1),
+            Phrase("NP", begin, begin + 1, begin),
+            Phrase("VP", begin + 1, end - 1, begin + 1),
+        ]
+        if "JJ" in TAGS[number]:
+            phrases.append(Phrase("ADJP", begin + 2, begin + 3, begin + 2))
+        chunks += [(begin, begin + 1, "NP"), (begin + 2, end - 1, "NP")]
+    tags = [tag for number in numbers for tag in TAGS[number]]
+    doc = plain_doc(
         vocab,
-        words=words,
-        spaces=[False] * n,
-        tags=tags,
-        heads=TREES[number],
+        *numbers,
+        pos=[UNIVERSAL[tag] for tag in tags],
+        heads=heads,
         deps=[DEPS[tag] for tag in tags],
-        ents=ENTS[number],
+        ents=[label for number in numbers for label in ENTS[number]],
     )
-    write_phrases(doc, [Phrase("IP", 0, n, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, n - 1, 1)])
-    doc.spans["chunks"] = [Span(doc, 0, 1, "NP"), Span(doc, 2, n - 1, "NP")]
-    doc.cats = {"one": float(number == 0), "more": float(number != 0)}
+    write_phrases(doc, phrases)
+    doc.spans["chunks"] = [Span(doc, *chunk) for chunk in chunks]
+    doc.cats = {"one": float(numbers == (0,)), "more": float(numbers != (0,))}
     return doc
+
+
+def examples(vocab: Vocab) -> list[Example]:
+    """Training examples of all components."""
+    numbers = range(len(WORDS))
+    return [Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in numbers]
 
 
 def trained() -> Language:
@@ -67,11 +93,8 @@ def trained() -> Language:
     for factory, name, settings in PIPES:
         model = {"@architectures": f"spacy_structreg.{MODELS[factory]}.v1", "seed": 1}
         pipe: Any = nlp.add_pipe(factory, name=name, config={"model": model, **settings})
-        examples = [
-            Example(Doc(nlp.vocab, words, [False] * len(words), tags=tags), doc)
-            for words, tags, doc in zip(WORDS, TAGS, docs, strict=True)
-        ]
-        pipe.initialize(lambda examples=examples: examples, nlp=nlp)
+        gold = examples(nlp.vocab)
+        pipe.initialize(lambda gold=gold: gold, nlp=nlp)
         for _ in range(5):
-            pipe.update(examples)
+            pipe.update(gold)
     return nlp

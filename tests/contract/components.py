@@ -11,58 +11,12 @@ from functools import cache
 from typing import Any
 
 import spacy
+from small_pipeline import WORDS, examples, gold_doc
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
 
-from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
-
-WORDS = [["我", "看", "书"], ["小王", "写", "大", "字"], ["他", "看", "北京"]]
 TEXTS = ["".join(words) for words in WORDS]
-TAGS = [["PN", "VV", "NN"], ["NR", "VV", "JJ", "NN"], ["PN", "VV", "NR"]]
-POS = [["PRON", "VERB", "NOUN"], ["PROPN", "VERB", "ADJ", "NOUN"], ["PRON", "VERB", "PROPN"]]
-HEADS = [[1, 1, 1], [1, 1, 3, 1], [1, 1, 1]]
-DEPS = [["nsubj", "ROOT", "obj"], ["nsubj", "ROOT", "amod", "obj"], ["nsubj", "ROOT", "obj"]]
-ENTS = [["O", "O", "O"], ["B-PER", "O", "O", "O"], ["O", "O", "B-LOC"]]
-
-
-def phrases(number: int) -> list[Phrase]:
-    n = len(WORDS[number])
-    more = [Phrase("QP", 2, n, n - 1)] if number == 1 else []
-    return [Phrase("IP", 0, n, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, n, 1), *more]
-
-
-def gold_doc(vocab: Vocab, number: int) -> Doc:
-    """A Doc with the annotation of all tasks."""
-    words = WORDS[number]
-    doc = Doc(
-        vocab,
-        words=words,
-        spaces=[False] * len(words),
-        tags=TAGS[number],
-        pos=POS[number],
-        heads=HEADS[number],
-        deps=DEPS[number],
-        ents=ENTS[number],
-    )
-    write_phrases(doc, phrases(number))
-    doc.cats = {"one": float(number == 0), "more": float(number != 0)}
-    return doc
-
-
-def plain_doc(vocab: Vocab, number: int) -> Doc:
-    """A Doc of words and tags: what all components are given."""
-    words = WORDS[number]
-    return Doc(vocab, words=words, spaces=[False] * len(words), tags=TAGS[number])
-
-
-def examples(vocab: Vocab) -> list[Example]:
-    """Training examples of all components."""
-    return [
-        Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in range(len(WORDS))
-    ]
-
 
 Settings = dict[str, Any]
 
@@ -121,12 +75,16 @@ PIPES = {
     "constituency": Pipe(
         "structreg_constituency",
         "ConstituencyParser",
-        lambda doc: sorted(
-            (span.label_, span.start, span.end) for spans in doc.spans.values() for span in spans
-        ),
+        lambda doc: [
+            (span.label_, span.start, span.end)
+            for span in doc.spans.get("constituents", default=[])
+        ],
         "brackets_f",
         {},
-        ({"attribute": "pos", "sentences": "punctuation", "overwrite": False},),
+        (
+            {"attribute": "pos", "sentences": "punctuation", "overwrite": False},
+            {"dependencies": "model"},
+        ),
     ),
     "labeler": Pipe(
         "structreg_sequence_labeler",
@@ -134,7 +92,7 @@ PIPES = {
         lambda doc: [(token.ent_iob_, token.ent_type_) for token in doc],
         "ents_f",
         {},
-        ({"attribute": "spans", "spans_key": "np", "sentences": "doc"}, {"overwrite": False}),
+        ({"attribute": "spans", "spans_key": "chunks", "sentences": "doc"}, {"overwrite": False}),
     ),
     "textcat": Pipe(
         "structreg_textcat",
@@ -161,7 +119,7 @@ class TokenizerOf:
         tokenizer = {"@tokenizers": f"spacy_structreg.{self.registered}.v1", "model": block}
         return spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
 
-    def trained(self, passes: int = 4, **settings: Any) -> Language:
+    def trained(self, passes: int = 6, **settings: Any) -> Language:
         nlp = self.untrained(**settings)
         docs = [gold_doc(nlp.vocab, number) for number in range(len(WORDS))]
         nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc) for doc in docs], nlp=nlp)
