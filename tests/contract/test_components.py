@@ -108,6 +108,16 @@ def test_the_loss_is_what_was_wrong(name: str) -> None:
 
 
 @EVERY_PIPE
+def test_learning_that_needs_the_whole_corpus_at_once_is_refused(name: str) -> None:
+    nlp = PIPES[name].untrained(
+        {"learning": {"@misc": "spacy_structreg.Learning.v1", "clock": "epochs"}}
+    )
+    nlp.initialize(lambda: examples(nlp.vocab))
+    with pytest.raises(ValueError, match="clock = 'epochs'"):
+        nlp.update(examples(nlp.vocab))
+
+
+@EVERY_PIPE
 def test_initialize_keeps_trained_weights(name: str) -> None:
     nlp = PIPES[name].trained(passes=2)
     before = nlp.get_pipe("pipe").to_bytes()

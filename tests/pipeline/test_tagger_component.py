@@ -1,115 +1,70 @@
-"""The component that tags words: what it learns from Docs, what it writes, how it is saved."""
+"""The component that tags words: what it learns from Docs, what it writes, its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import pytest
-import spacy
+from contract.components import PIPES
+from small_pipeline import TAGS, UNIVERSAL, WORDS, examples, gold_doc, plain_doc
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
-from thinc.api import Linear
 
 from spacy_structreg.models.tagging import Tagger
-from spacy_structreg.pipeline.tagger import StructregTagger, score_tags
+from spacy_structreg.pipeline.tagger import score_tags
 
-# Words, fine-grained tags and universal ones; 书 and "can" have two.
-GOLD = [
-    [("我", "PN", "PRON"), ("看", "VV", "VERB"), ("书", "NN", "NOUN"), ("。", "PU", "PUNCT")],
-    [("他", "PN", "PRON"), ("书", "VV", "VERB"), ("字", "NN", "NOUN"), ("。", "PU", "PUNCT")],
-    [("小王", "NR", "PROPN"), ("看", "VV", "VERB"), ("字", "NN", "NOUN"), ("。", "PU", "PUNCT")],
-    [("是", "VC", "AUX"), ("我", "PN", "PRON"), ("的", "DEG", "PART"), ("书", "NN", "NOUN")],
-]
-WORDS = [[word for word, _, _ in sentence] for sentence in GOLD]
-TAGS = [[tag for _, tag, _ in sentence] for sentence in GOLD]
-POS = [[pos for _, _, pos in sentence] for sentence in GOLD]
-
-
-def gold_doc(vocab: Vocab, number: int, **changes: Any) -> Doc:
-    annotation = {"words": WORDS[number], "tags": TAGS[number], "pos": POS[number], **changes}
-    spaces = [False] * len(annotation["words"])
-    return Doc(vocab, spaces=spaces, **annotation)
-
-
-def words_doc(nlp: Language, words: Sequence[str], **annotation: Any) -> Doc:
-    return Doc(nlp.vocab, words=list(words), spaces=[False] * len(words), **annotation)
-
-
-def examples(nlp: Language, **changes: Any) -> list[Example]:
-    return [
-        Example(words_doc(nlp, WORDS[number]), gold_doc(nlp.vocab, number, **changes))
-        for number in range(len(GOLD))
-    ]
+NUMBERS = range(len(WORDS))
+POS = [[UNIVERSAL[tag] for tag in tags] for tags in TAGS]
+VOCAB = Vocab()
 
 
 def untrained(model: dict[str, Any] | None = None, **settings: Any) -> Language:
-    nlp = spacy.blank("zh")
-    architecture = {"@architectures": "spacy_structreg.Tagger.v1", "seed": 1, **(model or {})}
-    nlp.add_pipe("structreg_tagger", name="tagger", config={"model": architecture, **settings})
-    return nlp
+    return PIPES["tagger"].untrained(model, **{"attribute": "tag", **settings})
 
 
-def trained(passes: int = 12, **settings: Any) -> Language:
-    nlp = untrained(**settings)
-    gold = examples(nlp)
-    nlp.initialize(lambda: gold)
-    for _ in range(passes):
-        nlp.update(gold)
-    return nlp
+def trained(**settings: Any) -> Language:
+    return PIPES["tagger"].trained(**{"attribute": "tag", **settings})
+
+
+def words_doc(words: list[str], **annotation: Any) -> Doc:
+    return Doc(VOCAB, words=words, spaces=[False] * len(words), **annotation)
 
 
 def tags(doc: Doc) -> list[str]:
     return [token.tag_ for token in doc]
 
 
-def pos(doc: Doc) -> list[str]:
-    return [token.pos_ for token in doc]
-
-
-@pytest.fixture(scope="module")
-def nlp() -> Language:
-    """A trained pipeline that no test changes."""
-    return trained()
-
-
-# What is written ----------------------------------------------------------------------------------
+# Annotation --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attribute", ["tag", "pos", "both"])
 def test_attributes(attribute: str) -> None:
     nlp = trained(attribute=attribute)
     for number, words in enumerate(WORDS):
-        doc = nlp(words_doc(nlp, words))
+        doc = nlp(words_doc(words))
         none = [""] * len(words)
         assert tags(doc) == (TAGS[number] if attribute != "pos" else none)
-        assert pos(doc) == (POS[number] if attribute != "tag" else none)
-    labels = nlp.get_pipe("tagger").labels
+        assert [token.pos_ for token in doc] == (POS[number] if attribute != "tag" else none)
     expected = {
-        "tag": {tag for _, tag, _ in chain.from_iterable(GOLD)},
-        "pos": {p for _, _, p in chain.from_iterable(GOLD)},
-        "both": {f"{tag}|{p}" for _, tag, p in chain.from_iterable(GOLD)},
+        "tag": {*UNIVERSAL},
+        "pos": {*UNIVERSAL.values()},
+        "both": {f"{tag}|{pos}" for tag, pos in UNIVERSAL.items()},
     }
-    assert labels == tuple(sorted(expected[attribute]))
-
-
-@pytest.mark.parametrize("attribute", ["tag", "both"])
-def test_white_space_has_the_tag_of_spacy(attribute: str) -> None:
-    nlp = trained(attribute=attribute)
-    doc = nlp(words_doc(nlp, ["我", " ", "看", "\n\n", "书", "。"]))
-    assert tags(doc) == ["PN", "_SP", "VV", "_SP", "NN", "PU"]
+    assert nlp.get_pipe("pipe").labels == tuple(sorted(expected[attribute]))
+    # White space has the tag of spaCy.
+    doc = nlp(Doc(nlp.vocab, words=["我", " ", "看", "\n\n"]))
+    assert tags(doc) == (["PN", "_SP", "VV", "_SP"] if attribute != "pos" else [""] * 4)
     if attribute == "both":
-        assert pos(doc)[1] == "SPACE"
+        assert doc[1].pos_ == "SPACE"
 
 
 def test_tags_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
     for overwrite in (False, True):
         nlp = trained(overwrite=overwrite)
-        doc = nlp(words_doc(nlp, WORDS[0], tags=["", "XX", "VV", ""]))
-        assert tags(doc) == (TAGS[0] if overwrite else ["PN", "XX", "VV", "PU"])
+        doc = nlp(words_doc(WORDS[0], tags=["", "XX", "NN", ""]))
+        assert tags(doc) == (TAGS[0] if overwrite else ["PN", "XX", "NN", "PU"])
 
 
 def test_given_tags_count_for_the_others() -> None:
@@ -117,58 +72,42 @@ def test_given_tags_count_for_the_others() -> None:
     nlp = untrained({"templates": "tag: t-1", "learning": {"@misc": "spacy_structreg.Learning.v1"}})
     words = ["a", "b"]
     gold = [
-        Example(words_doc(nlp, words), words_doc(nlp, words, tags=pair))
-        for pair in (["A", "B"], ["C", "D"])
+        Example(words_doc(words), words_doc(words, tags=pair)) for pair in (["A", "B"], ["C", "D"])
     ]
     nlp.initialize(lambda: gold)
     for _ in range(10):
         nlp.update(gold)
     for first, second in (("A", "B"), ("C", "D")):
-        assert tags(nlp(words_doc(nlp, words, tags=[first, ""]))) == [first, second]
+        assert tags(nlp(words_doc(words, tags=[first, ""]))) == [first, second]
 
 
-def test_sentences_are_tagged_by_themselves() -> None:
-    nlp = trained()
-    words = WORDS[0] + WORDS[3]
-    whole = nlp(words_doc(nlp, words))
-    starts = [i in (0, len(WORDS[0])) for i in range(len(words))]
-    parted = nlp(words_doc(nlp, words, sent_starts=starts))
-    estimator = nlp.get_pipe("tagger").estimator
-    assert tags(whole) == estimator.predict(words)
-    assert tags(parted) == estimator.predict(WORDS[0]) + estimator.predict(WORDS[3])
-
-
-# Training -----------------------------------------------------------------------------------------
+# Training ----------------------------------------------------------------------------------------
 
 
 def test_sentences_without_tags_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     nlp = untrained()
-    gold = examples(nlp)
-    gold[1] = Example(words_doc(nlp, WORDS[1]), gold_doc(nlp.vocab, 1, tags=[""] * 4))
-    gold.append(Example(words_doc(nlp, [" "]), words_doc(nlp, [" "])))
-    nlp.initialize(lambda: gold)
+    gold = examples(nlp.vocab)
+    left_out = [
+        Example(words_doc(WORDS[1]), plain_doc(VOCAB, 1, tags=[""] * 5)),
+        Example(words_doc([" "]), words_doc([" "])),
+    ]
+    nlp.initialize(lambda: [*gold, *left_out])
     assert "1 of 4 training sentences have no word with a tag" in caplog.text
-    for _ in range(3):
-        nlp.update(gold)
-    twin = untrained()
-    rest = [example for example in examples(twin) if example.reference.text != gold[1].text]
-    twin.initialize(lambda: rest)
-    for _ in range(3):
-        twin.update(rest)
-    assert nlp.get_pipe("tagger").to_bytes() == twin.get_pipe("tagger").to_bytes()
+    nlp.update([*gold, *left_out])
+    assert nlp.get_pipe("pipe").to_bytes() == trained(passes=1).get_pipe("pipe").to_bytes()
     # No tag at all is no error for a component that shares a corpus with others.
-    assert nlp.update([Example(words_doc(nlp, ["x"]), words_doc(nlp, ["x"]))])["tagger"] == 0
+    assert nlp.update([Example(words_doc(["x"]), words_doc(["x"]))])["pipe"] == 0
 
 
 def test_half_of_the_tags_of_each_doc_train() -> None:
     nlp = untrained()
     halves = [
-        [tag if i % 2 == half else "" for i, tag in enumerate(sentence)]
-        for sentence in TAGS
+        [tag if i % 2 == half else "" for i, tag in enumerate(TAGS[number])]
+        for number in NUMBERS
         for half in (0, 1)
     ]
     gold = [
-        Example(words_doc(nlp, WORDS[i // 2]), gold_doc(nlp.vocab, i // 2, tags=half))
+        Example(words_doc(WORDS[i // 2]), plain_doc(nlp.vocab, i // 2, tags=half))
         for i, half in enumerate(halves)
     ]
     nlp.initialize(lambda: gold)
@@ -181,67 +120,47 @@ def test_half_of_the_tags_of_each_doc_train() -> None:
     for _ in range(12):
         nlp.update(gold)
         tagger.partial_fit(pairs)
-    assert nlp.get_pipe("tagger").to_bytes() == tagger.to_bytes()
-    assert [tags(nlp(words_doc(nlp, words))) for words in WORDS] == TAGS
+    assert nlp.get_pipe("pipe").to_bytes() == tagger.to_bytes()
+    assert [tags(nlp(words_doc(words))) for words in WORDS] == TAGS
     # What is to be corrected at once must be whole.
     with pytest.raises(ValueError, match="annotated in part"):
-        nlp.get_pipe("tagger").correct(gold)
+        nlp.get_pipe("pipe").correct(gold)
 
 
 def test_of_two_tags_both_must_be_known() -> None:
-    nlp = untrained(attribute="both")
-    doc = gold_doc(nlp.vocab, 0, pos=["PRON", "", "NOUN", ""], tags=["PN", "VV", "NN", ""])
-    ((sentence,), n_others) = nlp.get_pipe("tagger").gold(Example(words_doc(nlp, WORDS[0]), doc))
+    pipe = untrained(attribute="both").get_pipe("pipe")
+    doc = plain_doc(VOCAB, 0, pos=["PRON", "", "NOUN", ""], tags=["PN", "VV", "NN", ""])
+    ((sentence,), n_others) = pipe.gold(Example(words_doc(WORDS[0]), doc))
     assert sentence == [("我", "PN|PRON"), ("看", None), ("书", "NN|NOUN"), ("。", None)]
     assert n_others == 0
 
 
-def test_settings_that_are_refused() -> None:
-    with pytest.raises(ValueError, match="'lemma' is not"):
-        untrained(attribute="lemma")
-    model = untrained().get_pipe("tagger").model
-    with pytest.raises(ValueError, match=r"attribute must be one of tag, pos, both.*, got 'lemma'"):
-        StructregTagger(Vocab(), model, attribute="lemma")
-    with pytest.raises(ValueError, match=r"the pipe 'tagger' is 'linear', none of spacy_structreg"):
-        StructregTagger(Vocab(), Linear(), "tagger")
-    learning = {"@misc": "spacy_structreg.Learning.v1", "clock": "epochs"}
-    nlp = untrained({"learning": learning})
-    gold = examples(nlp)
-    nlp.initialize(lambda: gold)
-    with pytest.raises(ValueError, match="clock = 'epochs'"):
-        nlp.update(gold)
-    with pytest.raises(TypeError, match="not called as a layer"):
-        nlp.get_pipe("tagger").model.predict([])
+# Scores ------------------------------------------------------------------------------------------
 
 
-# Scores -------------------------------------------------------------------------------------------
+def scored(predicted: str, gold: Doc) -> dict[str, Any]:
+    """The scores of one Doc of words written word/TAG."""
+    words, found = zip(*(pair.split("/") for pair in predicted.split()), strict=True)
+    return score_tags([Example(words_doc([*words], tags=[*found]), gold)])
 
 
-def scored(nlp: Language, predicted: list[tuple[str, str]], **settings: Any) -> dict[str, Any]:
-    """The scores of one predicted Doc against the first gold Doc."""
-    doc = words_doc(nlp, [word for word, _ in predicted], tags=[tag for _, tag in predicted])
-    return score_tags([Example(doc, gold_doc(nlp.vocab, 0, **settings))])
-
-
-def test_accuracy_on_gold_words(nlp: Language) -> None:
-    figures = scored(nlp, [("我", "PN"), ("看", "NN"), ("书", "NN"), ("。", "PU")])
+def test_accuracy_on_gold_words() -> None:
+    figures = scored("我/PN 看/NN 书/NN 。/PU", gold_doc(VOCAB, 0))
     assert figures == {"tag_acc": 0.75, "tag_p": None, "tag_r": None, "tag_f": None}
     # A word whose tag nobody knows does not count.
-    partial = scored(
-        nlp, [("我", "PN"), ("看", "NN"), ("书", "NN"), ("。", "PU")], tags=["PN", "", "NN", "PU"]
-    )
-    assert partial["tag_acc"] == 1.0
+    partial = plain_doc(VOCAB, 0, tags=["PN", "", "NN", "PU"])
+    assert scored("我/PN 看/NN 书/NN 。/PU", partial)["tag_acc"] == 1.0
 
 
-def test_spans_on_other_words(nlp: Language) -> None:
+def test_spans_on_other_words() -> None:
     # Of four gold words and three predicted ones two are right, and one of these in its tag.
-    figures = scored(nlp, [("我看", "PN"), ("书", "NN"), ("。", "NN")])
-    assert figures["tag_acc"] is None
-    assert figures["tag_p"] == pytest.approx(1 / 3)
-    assert figures["tag_r"] == pytest.approx(1 / 4)
-    assert figures["tag_f"] == pytest.approx(2 / 7)
+    figures = scored("我看/PN 书/NN 。/NN", gold_doc(VOCAB, 0))
+    assert figures == {
+        "tag_acc": None,
+        "tag_p": pytest.approx(1 / 3),
+        "tag_r": pytest.approx(1 / 4),
+        "tag_f": pytest.approx(2 / 7),
+    }
     # spaCy would say 1.0 of a word that is cut into pieces of the right tag.
-    cut = [("我", "PN"), ("看", "VV"), ("书", "NN"), ("。", "PU")]
-    joined = words_doc(nlp, ["我看书", "。"], tags=["NN", "PU"])
-    doc = words_doc(nlp, [w for w, _ in cut], tags=["NN"] * 3 + ["PU"])
-    assert score_tags([Example(doc, joined)])["tag_r"] == 0.5
+    joined = words_doc(["我看书", "。"], tags=["NN", "PU"])
+    assert scored("我/NN 看/NN 书/NN 。/PU", joined)["tag_r"] == 0.5
