@@ -12,7 +12,6 @@ from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.metrics.constituents import (
-    COLLINS,
     CONVENTIONS,
     Conventions,
     score_brackets,
@@ -76,18 +75,6 @@ def test_worked_by_hand() -> None:
     assert plain.counts == dict(counts, words=7, tags=4, heads=4)
 
 
-def test_crossing_brackets_worked_by_hand() -> None:
-    words = "saw/VV a/D man/N with/P a/D hat/N"
-    gold = tree(words, "VP 0 6 0; NP 1 6 2; NP 1 3 2; PP 3 6 3; NP 4 6 5")
-    high = tree(words, "VP 0 6 0; VP 0 3 0; NP 1 3 2; PP 3 6 3; NP 4 6 5")
-    odd = tree(words, "VP 0 6 0; X 0 5 0; X 0 4 0; X 0 2 0; NP 1 2 1")
-    # VP (0, 3) crosses NP (1, 6); X (0, 5), X (0, 4) and X (0, 2) each cross gold brackets.
-    scores = score_brackets([gold, gold, gold], [gold, high, odd])
-    assert (scores.crossing, scores.uncrossed, scores.complete) == (4, 1, 1)
-    assert (scores.correct, scores.gold, scores.predicted) == (5 + 4 + 1, 15, 15)
-    assert scores.as_dict()["brackets_crossing"] == pytest.approx(4 / 3)
-
-
 @looped(
     ("phrases", "correct", "predicted", "crossing"),
     [
@@ -138,11 +125,10 @@ def test_labels_that_are_one_and_the_same() -> None:
     assert score_brackets([kept], [tree("x/X", "-A-C 0 1 0")]).correct == 0
 
 
-@pytest.mark.parametrize("root", ["ROOT", "TOP", "S1"])
-def test_the_root_does_not_count(root: str) -> None:
-    gold = tree("go/VB", f"{root} 0 1 0; S 0 1 0")
-    for conventions in CONVENTIONS.values():
-        assert score_brackets([gold], [gold], conventions).gold == 1
+def test_the_root_does_not_count() -> None:
+    for root in ("ROOT", "TOP", "S1"):
+        gold = tree("go/VB", f"{root} 0 1 0; S 0 1 0")
+        assert {score_brackets([gold], [gold], c).gold for c in CONVENTIONS.values()} == {1}
 
 
 def test_the_length_of_a_sentence_includes_punctuation() -> None:
@@ -176,18 +162,6 @@ def test_sentences_of_punctuation_and_none_at_all() -> None:
         f"{name}{end}" for name in ("sentences", "complete", "uncrossed") for end in ("", "_40")
     } | {"words", "tags"}
     assert scores.as_dict()["brackets_f"] is None
-
-
-def test_other_words_and_numbers_of_sentences_are_refused() -> None:
-    one, two = tree("a/X b/X", "S 0 2 0"), tree("a/X c/X", "S 0 2 0")
-    with pytest.raises(ValueError, match="sentence 1: word 1 is 'c' in the prediction and 'b'"):
-        score_brackets([one, one], [one, two])
-    with pytest.raises(ValueError, match="sentence 0: 1 words in the prediction and 2 in the gold"):
-        score_brackets([one], [tree("a/X", "S 0 1 0")])
-    with pytest.raises(ValueError, match="the prediction ends after 1 sentences"):
-        score_brackets([one, one], [one])
-    with pytest.raises(ValueError, match="the gold ends after 0 sentences"):
-        score_brackets([], [one])
 
 
 def test_conventions_that_make_no_sense() -> None:
@@ -304,13 +278,6 @@ def test_equal_to_a_naive_count(data: st.DataObject, conventions: Conventions) -
         key: None if figure is None else pytest.approx(float(figure))
         for key, figure in expected.items()
     }
-
-
-def test_equal_trees_are_right_in_all_respects() -> None:
-    gold = tree("the/DT cat/NN sat/VBD ./.", "S 0 4 2; NP 0 2 1; VP 2 3 2")
-    scores = score_brackets([gold], [gold], COLLINS).as_dict()
-    assert scores.pop("brackets_crossing") == scores.pop("brackets_crossing_40") == 0
-    assert set(scores.values()) == {1}
 
 
 def test_deep_trees_and_long_sentences() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.metrics.joint import JointScorer, score_joint
+from spacy_structreg.metrics.joint import score_joint
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 Pairs = list[tuple[str, str]]
@@ -122,30 +122,3 @@ def test_equals_sets_of_spans(sentences: list[tuple[Pairs, Pairs]], known: set[s
     words = [[[word for word, _ in pairs] for pairs in sides] for sides in sentences]
     segmentation = score_segmentation([g for g, _ in words], [p for _, p in words], known)
     assert {key: scores.as_dict()[key] for key in KEYS[:6]} == segmentation.as_dict()
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "fault"),
-    [
-        ([("ab", "N")], [("a", "N")], r"sentence 1: .* offset 1 \('b' and end of text\)"),
-        ([("a", "N"), ("", "N")], [("a", "N")], "sentence 1: a word is empty"),
-    ],
-)
-def test_faulty_sentences_are_named_and_not_counted(
-    gold: Pairs, predicted: Pairs, fault: str
-) -> None:
-    scorer = JointScorer({"a"})
-    scorer.add([("a", "N")], [("a", "N")])
-    before = scorer.scores()
-    for _ in range(2):
-        with pytest.raises(ValueError, match=fault):
-            scorer.add(gold, predicted)
-        assert scorer.scores() == before
-
-
-def test_different_numbers_of_sentences() -> None:
-    one: Pairs = [("a", "N")]
-    with pytest.raises(ValueError, match="the prediction ends after 1 sentences"):
-        score_joint([one, one], [one])
-    with pytest.raises(ValueError, match="the gold ends after 0 sentences"):
-        score_joint([], [one])

@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 
 from spacy_structreg.corpora.dependencies import ROOT, Parse
 from spacy_structreg.corpora.sentence import Sentence
@@ -117,14 +116,9 @@ def test_punctuation_may_be_named_by_its_tags() -> None:
     assert counts_of(unpunctuated, NO_PUNCTUATION) == counts_of(by_tag)
 
 
-@looped("word", ["。", "……", "--", "``", "（", "$", "+", "“”"])
-def test_punctuation_by_its_characters(word: str) -> None:
-    assert is_punctuation(word)
-
-
-@looped("word", ["茶", "a.", "3", "№1", "①", "́"])
-def test_other_characters_are_no_punctuation(word: str) -> None:
-    assert not is_punctuation(word)
+def test_punctuation_by_its_characters() -> None:
+    assert all(map(is_punctuation, ["。", "……", "--", "``", "（", "$", "+", "“”"]))
+    assert not any(map(is_punctuation, ["茶", "a.", "3", "№1", "①", "́"]))
 
 
 def test_what_is_not_annotated_does_not_count() -> None:
@@ -138,14 +132,6 @@ def test_what_is_not_annotated_does_not_count() -> None:
 
     nothing = sentence("我/PN", (None,), (None,))
     assert set(score_parses([nothing], [Parse((-1,), ("root",))]).as_dict().values()) == {None}
-
-
-def test_other_numbers_of_words_and_sentences_are_refused() -> None:
-    right = [Parse(tree.heads, tree.labels) for tree in GOLD]
-    with pytest.raises(ValueError, match="sentence 1: 5 heads for 2 words"):
-        score_parses(GOLD, [right[0], right[0]])
-    with pytest.raises(ValueError, match="the prediction ends after 1 sentences"):
-        score_parses(GOLD, right[:1])
 
 
 @st.composite

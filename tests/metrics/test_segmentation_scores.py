@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 
 from spacy_structreg.metrics.segmentation import (
-    SegmentationScorer,
     count_crossed,
     score_segmentation,
 )
@@ -115,43 +113,3 @@ def test_crossed_words(sentence: tuple[list[str], list[str]]) -> None:
         if begin < first < end < last or first < begin < last < end
     }
     assert count_crossed(*sentence) == len(crossed)
-
-
-def test_sentences_are_added_one_by_one() -> None:
-    scorer = SegmentationScorer({"a"})
-    scorer.add(["a", "b"], ["ab"])
-    assert list(scorer.scores().counts.values()) == [2, 1, 0, 1, 0]
-    scorer.add(["a"], ["a"])
-    assert list(scorer.scores().counts.values()) == [3, 2, 1, 1, 0]
-
-
-@looped(
-    ("gold", "predicted", "fault"),
-    [
-        (["ab", "c"], ["a", "bd"], r"sentence 1: .* offset 2 \('c' and 'd'\)"),
-        (["ab"], ["a"], r"sentence 1: .* offset 1 \('b' and end of text\)"),
-        ([], ["a"], r"sentence 1: .* offset 0 \(end of text and 'a'\)"),
-        (["a", ""], ["a"], "sentence 1: a word is empty"),
-        (["a"], ["", "a"], "sentence 1: a word is empty"),
-    ],
-)
-def test_faulty_sentences_are_named_and_not_counted(
-    gold: list[str], predicted: list[str], fault: str
-) -> None:
-    scorer = SegmentationScorer({"a"})
-    scorer.add(["a"], ["a"])
-    before = scorer.scores()
-    with pytest.raises(ValueError, match=fault):
-        scorer.add(gold, predicted)
-    assert scorer.scores() == before
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "shorter"),
-    [([["a"], ["b"]], [["a"]], "prediction"), ([["a"]], [["a"], ["b"]], "gold")],
-)
-def test_different_numbers_of_sentences(
-    gold: Sentences, predicted: Sentences, shorter: str
-) -> None:
-    with pytest.raises(ValueError, match=f"the {shorter} ends after 1 sentences"):
-        score_segmentation(gold, predicted)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from spacy_structreg.metrics.figures import Counts
 from spacy_structreg.metrics.labeling import score_spans
@@ -53,34 +50,6 @@ def test_equals_counting_all_exchanges(systems: tuple[list[Counts], list[Counts]
     expected = as_large / len(differences)
     assert randomization_test(*systems, repetitions=64) == expected
     assert randomization_test(*systems[::-1]) == expected
-
-
-@given(two_systems())
-def test_equals_scipy(systems: tuple[list[Counts], list[Counts]]) -> None:
-    """SciPy knows only statistics of numbers: here of the places of sentences among all counts."""
-    stats = pytest.importorskip("scipy.stats")
-    table = np.array(
-        [(each.gold + each.predicted, each.correct) for side in systems for each in side]
-    )
-
-    def difference(first: NDArray[Any], second: NDArray[Any]) -> float:
-        sums = [table[side.astype(int)].sum(axis=0) for side in (first, second)]
-        one, other = (2 * right / max(whole, 1) for whole, right in sums)
-        return float(abs(one - other))
-
-    n = len(systems[0])
-    places = (np.arange(n), np.arange(n, 2 * n))
-    # It refuses samples of one.
-    assume(n > 1)
-    found = stats.permutation_test(
-        places,
-        difference,
-        permutation_type="samples",
-        vectorized=False,
-        n_resamples=1 << n,
-        alternative="greater",
-    )
-    assert randomization_test(*systems) == pytest.approx(found.pvalue)
 
 
 def test_worked_by_hand() -> None:

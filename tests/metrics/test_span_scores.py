@@ -11,7 +11,7 @@ from looped import looped
 
 from spacy_structreg.corpora.labeling import join_places
 from spacy_structreg.metrics.figures import Counts
-from spacy_structreg.metrics.labeling import SpanScorer, score_spans
+from spacy_structreg.metrics.labeling import score_spans
 
 LABELS = st.sampled_from(["O", "B-X", "I-X", "B-Y-Z", "I-Y-Z"])
 PAIRS = st.lists(st.tuples(LABELS, LABELS), max_size=8)
@@ -165,29 +165,3 @@ def test_joined_places_part_the_tokens(places: list[tuple[str, str]]) -> None:
         # Nothing that would go on stands behind.
         if letters[-1] in "BI" and end < len(places):
             assert places[end][0] in "BSO" or places[end][1] != label
-
-
-@looped(
-    ("gold", "predicted", "fault"),
-    [
-        (["O"], ["O", "O"], "sentence 1: 2 predicted labels for 1 tokens"),
-        (["O"], ["S-X"], "sentence 1: 'S-X' is no label of this scheme; labels are O, B-X, I-X"),
-        (["X"], ["O"], "sentence 1: 'X' is no label"),
-        (["B-X"], ["B-"], "sentence 1: 'B-' is no label"),
-        (["B-X"], [""], "sentence 1: '' is no label"),
-    ],
-)
-def test_faulty_sentences_are_named_and_not_counted(
-    gold: list[str], predicted: list[str], fault: str
-) -> None:
-    scorer = SpanScorer()
-    scorer.add(["B-X"], ["B-X"])
-    before = scorer.scores()
-    with pytest.raises(ValueError, match=fault):
-        scorer.add(gold, predicted)
-    assert scorer.scores() == before
-
-
-def test_different_numbers_of_sentences() -> None:
-    with pytest.raises(ValueError, match="the prediction ends after 0 sentences"):
-        score_spans([["O"]], [])
