@@ -672,6 +672,17 @@ def test_a_stream_equals_one_by_one(name: str) -> None:
 
 
 @EVERY_TOKENIZER
+def test_explanations_add_up_to_the_score(name: str) -> None:
+    tokenizer = trained_tokenizer(name).tokenizer
+    for text in (TEXTS[0], "我看 北京"):
+        found = tokenizer.explain(text)
+        ((score, _),) = tokenizer.model.nbest(text, 1)
+        listed = [part.score for decision in found.decisions for part in decision.contributions]
+        assert found.score == pytest.approx(score)
+        assert sum(listed) == pytest.approx(score)
+
+
+@EVERY_TOKENIZER
 def test_seeds_and_settings_of_a_config_reach_the_model(name: str) -> None:
     one, same, other = (
         TOKENIZERS[name].trained(passes=1, seed=seed).tokenizer.model.to_bytes()

@@ -1,9 +1,9 @@
-"""The tokenizer: what its Docs hold, and that its model survives every way of saving."""
+"""The tokenizer of words: what its Docs hold, in streams, memory zones and configs."""
 
 from __future__ import annotations
 
 import copy
-from itertools import chain, islice, repeat
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ import spacy
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, tokens
 from pipeline.made_up import trained as make_trained
 from pipeline.made_up import untrained as make_untrained
@@ -23,6 +22,7 @@ from spacy_structreg.pipeline.doc_tokens import WordHashes
 
 TRAINED = make_trained()
 UNTRAINED = make_untrained()
+CHARACTERS = spacy.blank("zh")
 both = pytest.mark.parametrize("nlp", [TRAINED, UNTRAINED], ids=["trained", "untrained"])
 
 WHITE_SPACE = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000"
@@ -47,16 +47,13 @@ def parts(doc: Doc) -> list[tuple[str, str]]:
     return [(token.text, token.whitespace_) for token in doc]
 
 
-def weights(nlp: Language) -> bytes:
-    return nlp.tokenizer.to_bytes()
-
-
 # Docs ---------------------------------------------------------------------------------------------
 
 
 @both
 @given(any_text)
 def test_the_text_of_a_doc_is_the_text(nlp: Language, text: str) -> None:
+    """White space stands as spaCy has it."""
     doc = nlp(text)
     assert doc.text == text
     assert not doc.has_unknown_spaces
@@ -64,45 +61,13 @@ def test_the_text_of_a_doc_is_the_text(nlp: Language, text: str) -> None:
     # No word has white space in it, and nothing else is lost or moved.
     assert "".join(words) == "".join(text.split())
     assert not any(character.isspace() for word in words for character in word)
-
-
-@both
-@given(any_text)
-def test_white_space_stands_as_spacy_has_it(nlp: Language, text: str) -> None:
-    doc = nlp(text)
-    words = [token.text for token in doc if not token.text.isspace()]
     expected, spaces = get_words_and_spaces(words, text)
     assert parts(doc) == [(w, " " * s) for w, s in zip(expected, spaces, strict=True)]
 
 
-@looped(
-    ("text", "expected"),
-    [
-        ("", []),
-        (" ", [(" ", "")]),
-        ("  ", [("  ", "")]),
-        ("老师 ", [("老师", " ")]),
-        ("老师  ", [("老师", " "), (" ", "")]),
-        (" 老师", [(" ", ""), ("老师", "")]),
-        ("老师\n小王", [("老师", ""), ("\n", ""), ("小王", "")]),
-        ("老师 \n小王", [("老师", " "), ("\n", ""), ("小王", "")]),
-        ("老师\u3000 小王", [("老师", ""), ("\u3000 ", ""), ("小王", "")]),
-        ("老师 小王", [("老师", " "), ("小王", "")]),
-    ],
-)
-def test_white_space_worked_by_hand(text: str, expected: list[tuple[str, str]]) -> None:
-    assert parts(TRAINED(text)) == expected
-
-
-def test_the_words_are_those_of_the_model() -> None:
-    """The corpus is easy; and a tokenizer that does not ask its model gets none of it right."""
-    assert [tokens(TRAINED(text)) for text in TEXTS] == DEV
-    assert [tokens(UNTRAINED(text)) for text in TEXTS] == [list(text) for text in TEXTS]
-
-
 @given(any_text)
 def test_untrained_every_character_is_a_token_as_in_spacys_own_tokenizer(text: str) -> None:
-    assert parts(UNTRAINED(text)) == parts(spacy.blank("zh")(text))
+    assert parts(UNTRAINED(text)) == parts(CHARACTERS(text))
 
 
 @both
@@ -132,31 +97,6 @@ def test_a_stream_equals_one_by_one(nlp: Language, texts: list[str]) -> None:
         assert [parts(doc) for doc in stream] == expected
     assert [parts(doc) for doc in nlp.pipe(texts)] == expected
     assert [parts(doc) for doc in nlp.pipe(nlp.tokenizer.pipe(texts))] == expected
-
-
-@pytest.mark.slow
-def test_threads_take_long_streams_in_portions() -> None:
-    """400,000 characters, of which the threads take 100,000 at a time."""
-    texts = ["".join(islice(chain.from_iterable(repeat(TEXTS)), i, i + 1700)) for i in range(18)]
-    assert sum(map(len, texts)) > 350_000
-    single = [parts(doc) for doc in TRAINED.tokenizer.pipe(texts)]
-    assert [parts(doc) for doc in TRAINED.tokenizer.pipe(texts, n_threads=4)] == single
-    assert [parts(TRAINED(text)) for text in texts[:2]] == single[:2]
-
-
-@both
-def test_a_stream_without_an_end(nlp: Language) -> None:
-    stream = nlp.tokenizer.pipe(repeat(TEXTS[0]), n_threads=2)
-    assert next(stream).text == TEXTS[0]
-
-
-def test_docs_of_a_stream_go_through_the_pipes() -> None:
-    nlp = make_untrained()
-    nlp.tokenizer.from_bytes(weights(TRAINED))
-    nlp.add_pipe("sentencizer", config={"punct_chars": ["。", "！"]})
-    text = "请把雨伞放到河边去！我们和她都不喜欢雨伞。"
-    for doc in (nlp(text), *nlp.pipe(nlp.tokenizer.pipe([text], n_threads=2))):
-        assert [sentence.text for sentence in doc.sents] == [text[:10], text[10:]]
 
 
 @pytest.mark.parametrize(
@@ -199,13 +139,6 @@ def test_sentences_that_the_model_does_not_cut_are_unknown() -> None:
     assert not UNTRAINED("老师来了。老师走了。").has_annotation("SENT_START")
 
 
-def test_memory_zones_can_be_used() -> None:
-    with TRAINED.memory_zone():
-        expected = ["请", "把", "雨伞", "放", "到", "河边", "去", "！"]
-        assert tokens(TRAINED("".join(expected))) == expected
-    assert tokens(TRAINED(TEXTS[0])) == DEV[0]
-
-
 def test_words_of_a_zone_that_has_ended_are_made_again(nlp: Language) -> None:
     """Docs are made of hashes that are kept from call to call, of strings that may be gone."""
     nlp.tokenizer._hashes = WordHashes(nlp.vocab.strings, 20)
@@ -232,20 +165,17 @@ def test_words_of_a_zone_that_has_ended_are_made_again(nlp: Language) -> None:
 
 
 def test_a_pkuseg_model_is_an_error() -> None:
+    """What Chinese configs say of it by default is none."""
     nlp = make_trained()
+    for user_dict in (None, "default"):
+        settings = {"pkuseg_model": None, "pkuseg_user_dict": user_dict}
+        nlp.config["initialize"]["tokenizer"] = settings
+        nlp.initialize()
     nlp.config["initialize"]["tokenizer"]["pkuseg_model"] = "mixed"
     with pytest.raises(
         ValueError, match=r"pkuseg model 'mixed'.*Segmenter\.v1; remove pkuseg_model"
     ):
         nlp.initialize()
-
-
-@pytest.mark.parametrize("user_dict", [None, "default"])
-def test_what_chinese_configs_say_of_pkuseg_by_default_is_accepted(user_dict: str | None) -> None:
-    nlp = make_trained()
-    nlp.config["initialize"]["tokenizer"] = {"pkuseg_model": None, "pkuseg_user_dict": user_dict}
-    nlp.initialize()
-    assert tokens(nlp(TEXTS[0])) == DEV[0]
 
 
 def test_without_a_seed_that_of_the_process_decides() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from pipeline.made_up import DEV, TEXTS, tokens
@@ -49,23 +47,6 @@ def test_listed_words_are_tokens_and_the_text_stays(make: Callable[[], Language]
     assert tokens(nlp(TEXT)) == without
 
 
-def test_the_rest_is_parted_into_characters_without_a_model() -> None:
-    nlp = make_untrained()
-    nlp.tokenizer.user_words.update(["a b", "bcd", "bc"])
-    doc = nlp("xa bcd  bcdy bc")
-    # Of overlapping words, the leftmost longest is taken.
-    assert [(t.text, t.whitespace_) for t in doc] == [
-        ("x", ""),
-        ("a b", ""),
-        ("c", ""),
-        ("d", " "),
-        (" ", ""),
-        ("bcd", ""),
-        ("y", " "),
-        ("bc", ""),
-    ]
-
-
 @given(
     st.lists(st.text("老师 ab\n", min_size=1, max_size=3).filter(lambda w: w == w.strip())),
     st.text("老师 ab\n。", max_size=30),
@@ -89,55 +70,7 @@ def test_any_list_and_any_text(words: list[str], text: str, is_trained: bool) ->
             assert any(first < end and start < last for first, last in spans)
 
 
-# Keeping -----------------------------------------------------------------------------------------
-
-
-def by_bytes(nlp: Language, folder: Path) -> Language:
-    return make_untrained().from_bytes(nlp.to_bytes())
-
-
-def by_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def by_pickle(nlp: Language, folder: Path) -> Language:
-    return pickle.loads(pickle.dumps(nlp))
-
-
-def by_copy_from_base_model(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    other = make_untrained()
-    callback = spacy.registry.callbacks.get("spacy.copy_from_base_model.v1")
-    callback(tokenizer=str(folder))(other)
-    return other
-
-
-@pytest.mark.parametrize("is_trained", [True, False])
-@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
-def test_the_list_is_kept_with_the_pipeline(
-    way: Callable[[Language, Path], Language], is_trained: bool, tmp_path: Path
-) -> None:
-    nlp = make_trained() if is_trained else make_untrained()
-    nlp.tokenizer.user_words.update([("New York", "NR"), "我们去"])
-    kept = way(nlp, tmp_path)
-    assert kept.tokenizer.user_words == nlp.tokenizer.user_words
-    assert kept.tokenizer.user_words.tag("New York") == "NR"
-    assert kept.tokenizer.model.is_trained == is_trained
-    assert tokens(kept(TEXT)) == tokens(nlp(TEXT))
-    kept.tokenizer.user_words.clear()
-    assert len(nlp.tokenizer.user_words) == 2
-
-
-def test_no_list_leaves_no_file(nlp: Language, tmp_path: Path) -> None:
-    nlp.tokenizer.user_words.add("我们去")
-    nlp.to_disk(tmp_path)
-    file = tmp_path / "tokenizer" / WORDS_FILE
-    assert file.exists()
-    nlp.tokenizer.user_words.clear()
-    nlp.to_disk(tmp_path)
-    assert not file.exists()
-    assert len(spacy.load(tmp_path).tokenizer.user_words) == 0
+# Damage ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -178,6 +111,12 @@ def test_initialize_lists_the_words_of_a_file(nlp: Language, tmp_path: Path) -> 
     words = initialized(nlp, path).user_words
     assert list(words) == ["New York", "我们去"]
     assert words.tag("New York") == "NR"
+    compiled = UserWords(["New York"], bonus=1e4)
+    compiled.snapshot().write(tmp_path / "o.words")
+    assert initialized(nlp, tmp_path / "o.words").user_words == compiled
+    path.write_text("我们去\nNew\tYork\tNR\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"words\.txt:2: the frequency"):
+        initialized(nlp, path)
 
 
 def test_a_packaged_list_does_not_need_its_file(nlp: Language, tmp_path: Path) -> None:
@@ -186,13 +125,6 @@ def test_a_packaged_list_does_not_need_its_file(nlp: Language, tmp_path: Path) -
     nlp.tokenizer.user_words.clear()
     with pytest.raises(FileNotFoundError):
         nlp.initialize()
-
-
-def test_a_faulty_file_is_named_with_its_line(nlp: Language, tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text("我们去\nNew\tYork\tNR\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"words\.txt:2: the frequency"):
-        initialized(nlp, path)
 
 
 # Threads -----------------------------------------------------------------------------------------
@@ -333,25 +265,6 @@ def test_any_spans_keep_the_text(text: str, spans: list[tuple[int, int]], is_tra
         stripped = text[start:end].strip()
         begin = text.index(stripped, start)
         assert (begin, stripped) in {(token.idx, token.text) for token in doc}
-
-
-@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
-def test_modes_are_kept_with_the_pipeline(
-    way: Callable[[Language, Path], Language], tmp_path: Path
-) -> None:
-    nlp = make_trained()
-    nlp.tokenizer.user_words.update([("New York", "NR"), "我们去"], bonus=1e4)
-    nlp.tokenizer.user_words.add("。老师")
-    kept = way(nlp, tmp_path)
-    assert kept.tokenizer.user_words == nlp.tokenizer.user_words
-    assert kept.tokenizer.user_words.entry("New York") == ("NR", "bonus", 1e4)
-    assert tokens(kept(TEXT)) == tokens(nlp(TEXT))
-
-
-def test_initialize_takes_a_compiled_list(nlp: Language, tmp_path: Path) -> None:
-    words = UserWords(["New York"], bonus=1e4)
-    words.snapshot().write(tmp_path / "o.words")
-    assert initialized(nlp, tmp_path / "o.words").user_words == words
 
 
 @pytest.mark.parametrize(("sentences", "n"), [("wrapped", 3), ("punctuation", 4), ("doc", 1)])
