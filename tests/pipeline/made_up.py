@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from itertools import chain
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 WORDS = {
@@ -125,6 +126,17 @@ def trained(lang: str = "zh", passes: int = 5) -> Language:
     for _ in range(passes):
         nlp.tokenizer.update([gold_doc(nlp.vocab, words) for words in TRAIN])
     return nlp
+
+
+def copies(doc: Doc) -> list[Doc]:
+    """A Doc after each of the ways in which spaCy keeps and copies it."""
+    stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    return [
+        Doc(doc.vocab).from_bytes(doc.to_bytes()),
+        *DocBin(store_user_data=True).from_bytes(stored).get_docs(doc.vocab),
+        pickle.loads(pickle.dumps(doc)),
+        doc.copy(),
+    ]
 
 
 def tokens(doc: Doc) -> list[str]:

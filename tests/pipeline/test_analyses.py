@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
-from made_up import DEV, TEXTS, TRAIN, tagged_doc, trained, trained_joint, with_tags
+from contract.components import PIPES, trained_pipe
+from pipeline.made_up import DEV, TEXTS, copies, tagged_doc, trained, trained_joint
+from small_pipeline import gold_doc
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
-from spacy.tokens.underscore import Underscore
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.corpora.dependencies import ROOT
@@ -25,21 +25,7 @@ from spacy_structreg.pipeline.task import Given
 
 INF = float("inf")
 CURVE = Calibration((-1.0, 1.0), (0.25, 0.75))
-TREES = [
-    ("我 看 书 。", "PN VV NN PU", [1, 1, 1, 1], "nsubj ROOT obj punct"),
-    ("他 写 字 。", "PN VV NN PU", [1, 1, 1, 1], "nsubj ROOT obj punct"),
-    ("小 王 看 字", "JJ NR VV NN", [1, 2, 2, 2], "amod nsubj ROOT obj"),
-    ("旧 书 很 好 ！", "JJ NN AD VA PU", [1, 3, 3, 3, 3], "amod nsubj advmod ROOT punct"),
-]
-
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """No extensions of others; afterwards they are as they were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
+pytestmark = pytest.mark.usefixtures("extensions")
 
 
 @pytest.fixture(scope="module")
@@ -51,30 +37,16 @@ def segmenter() -> bytes:
 def pipes() -> bytes:
     """A pipeline that tags and parses given words."""
     nlp = spacy.blank("zh")
-    tagger = {"@architectures": "spacy_structreg.Tagger.v1", "seed": 1}
-    nlp.add_pipe("structreg_tagger", name="tagger", config={"model": tagger})
-    nlp.get_pipe("tagger").estimator.fit([*map(with_tags, TRAIN)])
-    parser = {"@architectures": "spacy_structreg.DependencyParser.v1", "seed": 1}
-    nlp.add_pipe("structreg_parser", name="parser", config={"model": parser})
-    gold = [tree_doc(nlp.vocab, row) for row in TREES]
-    of_parser = nlp.get_pipe("parser")
-    of_parser.estimator.fit(
-        [each for doc in gold for each in of_parser.gold(spacy.training.Example(doc, doc))[0]]
-    )
+    for name in ("tagger", "parser"):
+        trained = trained_pipe(name)
+        config = {"attribute": "tag"} if name == "tagger" else {}
+        pipe = nlp.add_pipe(PIPES[name].factory, name=name, config=config)
+        estimator = trained.get_pipe("pipe").estimator.untrained()
+        gold = [gold_doc(nlp.vocab, number) for number in range(3)]
+        pipe.estimator = estimator.fit(
+            [each for doc in gold for each in pipe.gold(Example(doc, doc))[0]]
+        )
     return pickle.dumps(nlp)
-
-
-def tree_doc(vocab: Any, row: tuple[str, str, list[int], str]) -> Doc:
-    words, tags, heads, deps = row
-    n = len(heads)
-    return Doc(
-        vocab,
-        words=words.split(),
-        spaces=[False] * n,
-        tags=tags.split(),
-        heads=heads,
-        deps=deps.split(),
-    )
 
 
 def with_tokenizer(pickled: bytes) -> Language:
@@ -261,25 +233,8 @@ def test_sentences_and_given_tags(pipes: bytes) -> None:
 
 
 def test_constituents() -> None:
-    nlp = spacy.blank("zh")
-    model = {"@architectures": "spacy_structreg.ConstituencyParser.v1", "seed": 1}
-    config = {"model": model, "alternatives": 3}
-    pipe = nlp.add_pipe("structreg_constituency", name="constituency", config=config)
-    from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-
-    rows = [
-        (
-            "我看书",
-            ("PN", "VV", "NN"),
-            [("IP", 0, 3, 1), ("NP", 0, 1, 0), ("VP", 1, 3, 1)],
-        ),
-        ("旧书好", ("JJ", "NN", "VA"), [("IP", 0, 3, 2), ("NP", 0, 2, 1)]),
-    ]
-    gold = [
-        ConstituencySentence(tuple(words), tags, tuple(Constituent(*each) for each in found))
-        for words, tags, found in rows
-    ]
-    pipe.estimator.fit(gold)
+    nlp = PIPES["constituency"].trained(alternatives=3)
+    pipe = nlp.get_pipe("pipe")
     words, tags = ["我", "看", "书"], ["PN", "VV", "NN"]
     doc = nlp(Doc(nlp.vocab, words=["\n", *words], tags=["", *tags], spaces=[False] * 4))
     (of_doc,) = doc._.structreg.alternatives["constituents"]
@@ -300,14 +255,7 @@ def test_docs_are_stored_and_copied_with_it(pipes: bytes) -> None:
     nlp = of_pipes(pipes, alternatives=2, confidence=True)
     nlp.get_pipe("tagger").calibrations["tags"] = CURVE
     doc = nlp(words_doc(nlp, ["小", "王", "看", "书"]))
-    docs = [
-        Doc(nlp.vocab).from_bytes(doc.to_bytes()),
-        doc.copy(),
-        pickle.loads(pickle.dumps(doc)),
-    ]
-    stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
-    docs += DocBin(store_user_data=True).from_bytes(stored).get_docs(nlp.vocab)
-    for other in docs:
+    for other in copies(doc):
         assert same(doc._.structreg, other._.structreg)
         assert isinstance(other._.structreg.alternatives["heads"][0][0].of[0], tuple)
 
@@ -333,19 +281,6 @@ def test_what_is_of_tokens_goes_with_them(segmenter: bytes, pipes: bytes) -> Non
         assert after.alternatives == {"words": before.alternatives["words"]}
 
 
-def test_processes(segmenter: bytes, pipes: bytes) -> None:
-    nlp = of_pipes(pipes, alternatives=2, confidence=True)
-    nlp.tokenizer = with_tokenizer(segmenter).tokenizer
-    nlp.tokenizer.vocab = nlp.vocab
-    nlp.tokenizer.keep_analyses(alternatives=2, confidence=True)
-    nlp.tokenizer.calibrations["words"] = CURVE
-    alone = list(nlp.pipe(TEXTS[:6]))
-    together = list(nlp.pipe(TEXTS[:6], n_process=2, batch_size=2))
-    for one, other in zip(alone, together, strict=True):
-        assert one._.structreg.confidence.keys() == {"boundaries", "words", "tags", "heads"}
-        assert same(one._.structreg, other._.structreg)
-
-
 def test_names_of_the_attribute(segmenter: bytes) -> None:
     Doc.set_extension("structreg", default=3)
     nlp = with_tokenizer(segmenter)
@@ -355,16 +290,9 @@ def test_names_of_the_attribute(segmenter: bytes) -> None:
     nlp.tokenizer.keep_analyses(alternatives=1, extension_prefix="my_")
     assert nlp(TEXTS[0])._.my_structreg.alternatives["words"]
     register_analyses("my_")
-    with pytest.raises(ValueError, match="alternatives is -1"):
-        nlp.tokenizer.keep_analyses(alternatives=-1)
-
-
-@pytest.mark.parametrize("alternatives", [2.5, "3", True])
-def test_alternatives_are_a_whole_number(alternatives: Any, segmenter: bytes) -> None:
-    nlp = with_tokenizer(segmenter)
-    with pytest.raises(ValueError, match="give a whole number"):
-        nlp.tokenizer.keep_analyses(alternatives=alternatives)
-    assert not nlp.tokenizer.keeps_analyses
+    for wrong in (-1, 2.5, "3", True):
+        with pytest.raises(ValueError, match=r"alternatives is -1|give a whole number"):
+            nlp.tokenizer.keep_analyses(alternatives=wrong)
 
 
 def test_what_a_pipe_does_not_have_is_refused() -> None:
@@ -459,9 +387,9 @@ def test_decisions_are_compared_with_gold(segmenter: bytes) -> None:
 
 def test_tags_and_heads_are_compared_with_gold(pipes: bytes) -> None:
     nlp = pickle.loads(pipes)
-    gold = [tree_doc(nlp.vocab, TREES[0])]
-    (doc,) = [nlp.get_pipe("parser")(tree_doc(nlp.vocab, TREES[0]))]
-    assert [token.head.i for token in doc] == TREES[0][2]
+    gold = [gold_doc(nlp.vocab, 0)]
+    doc = nlp.get_pipe("parser")(gold_doc(nlp.vocab, 0))
+    assert [token.head.i for token in doc] == [1, 1, 1, 1]
     gold[0][0].head = gold[0][2]
     found = measure_decisions(nlp, gold, Given(words=True, tags=True))
     assert list(found) == [("parser", "heads")]

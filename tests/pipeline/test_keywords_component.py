@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
 from looped import looped
+from pipeline.made_up import copies
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
-from spacy.tokens.underscore import Underscore
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_structreg.models.keywords import count_neighbors, text_rank, tf_idf
@@ -25,14 +24,7 @@ TAGS = ["NN", "P", "NN", "VV", "NN", "PU", "NN", "DEG", "NN", "NN", "NN", "VA", 
 UNIVERSAL = {"NN": "NOUN", "P": "ADP", "VV": "VERB", "PU": "PUNCT", "DEG": "PART", "VA": "ADJ"}
 POS = [UNIVERSAL[tag] for tag in TAGS]
 
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
+pytestmark = pytest.mark.usefixtures("extensions")
 
 
 def pipeline(**settings: Any) -> Language:
@@ -136,10 +128,7 @@ def test_docs_and_pipelines_keep_them(tmp_path: Path) -> None:
     loaded = spacy.load(tmp_path)
     copied = pickle.loads(pickle.dumps(nlp))
     for other in (
-        Doc(Vocab()).from_bytes(doc.to_bytes()),
-        *DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab()),
-        pickle.loads(pickle.dumps(doc)),
-        doc.copy(),
+        *copies(doc),
         loaded(plain_doc(loaded.vocab)),
         copied(plain_doc(copied.vocab)),
         *nlp.pipe([plain_doc(nlp.vocab)] * 2, n_process=2, batch_size=1),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import spacy
 from looped import looped
+from pipeline.made_up import copies
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
@@ -122,9 +123,7 @@ def test_docs_of_all_origins_have_them(nlp: Any, tmp_path: Path) -> None:
     loaded = spacy.load(tmp_path / "nlp")
     data = DocBin(docs=[doc]).to_bytes()
     for other in (
-        doc.copy(),
-        pickle.loads(pickle.dumps(doc)),
-        Doc(nlp.vocab).from_bytes(doc.to_bytes()),
+        *copies(doc),
         Doc(loaded.vocab).from_bytes(doc.to_bytes()),
         *DocBin().from_bytes(data).get_docs(loaded.vocab),
         *nlp.pipe([doc.copy()]),

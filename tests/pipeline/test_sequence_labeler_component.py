@@ -14,8 +14,9 @@ import pytest
 import spacy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pipeline.made_up import copies
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
+from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 
@@ -296,10 +297,8 @@ def test_probabilities_are_kept_with_docs() -> None:
     expected = nlp.get_pipe("ner").estimator.predict_marginals(WORDS[0])
     assert found["array"].tolist() == expected.tolist()
     assert found["array"].sum(axis=1) == pytest.approx(1.0)
-    stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
-    (from_bin,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
     from_pipe = list(nlp.pipe([words_doc(nlp.vocab, WORDS[0])] * 2, n_process=2, batch_size=1))
-    for other in (from_bin, Doc(nlp.vocab).from_bytes(doc.to_bytes()), doc.copy(), *from_pipe):
+    for other in (*copies(doc), *from_pipe):
         again = other._.label_probabilities
         # A list of spaCy's Docs, a tuple of its DocBin.
         assert list(again["labels"]) == LABELS
