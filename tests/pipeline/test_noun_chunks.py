@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 from pathlib import Path
 from typing import Any
@@ -149,21 +148,6 @@ def test_pipes_of_other_pipelines(nlp: Any, tmp_path: Path) -> None:
     made = doc_of(TREES[1][0], tmp_path, other.vocab)
     assert chunks(other(made)) == ["我", "三本旧书"]
     assert isinstance(other.vocab.get_noun_chunks, NounChunks)
-
-
-# What is sent to a process is the same for spawn and forkserver.
-METHODS = {*multiprocessing.get_all_start_methods()} - {"forkserver"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_docs_of_other_processes_have_them(
-    method: str, nlp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = [doc_of(tree, tmp_path, nlp.vocab) for tree, _, _ in TREES[:4]]
-    found = nlp.pipe(docs, n_process=2, batch_size=1)
-    assert [chunks(doc) for doc in found] == [expected for _, expected, _ in TREES[:4]]
 
 
 def test_pipelines_of_others_stay_as_they_are() -> None:

@@ -16,7 +16,6 @@ from made_up import (
     tokens,
     trained,
     trained_joint,
-    untrained,
 )
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -78,18 +77,6 @@ def test_update_says_where_there_is_nothing_to_correct(nlp: Language) -> None:
         nlp.update([Example(gold, gold)], component_cfg={name: dict(CORRECT) for name in names})
 
 
-def test_update_trains_where_it_is_not(nlp: Language) -> None:
-    """The same updates as ever, with their loss."""
-    twin = spacy.load(nlp.path)
-    for each in (nlp, twin):
-        each.remove_pipe("structreg_tagger")
-    docs = [gold_doc(nlp.vocab, words) for words in TRAIN[:5]]
-    losses = nlp.update([Example(doc, doc) for doc in docs])
-    wrong = twin.tokenizer.update([gold_doc(twin.vocab, words) for words in TRAIN[:5]])
-    assert losses["structreg_tokenizer_trainer"] == wrong
-    assert nlp.tokenizer.model.to_bytes() == twin.tokenizer.model.to_bytes()
-
-
 def test_a_whole_pipeline(nlp: Language, tmp_path: Path) -> None:
     before = list(nlp.pipe(TEXTS))
     report = correct_pipeline(nlp, [gold_of(nlp)], sample=before)
@@ -140,15 +127,6 @@ def test_what_changed_is_shown(nlp: Language) -> None:
     assert changed_docs(nlp, [old], [old.copy()]) == []
 
 
-def test_a_tokenizer_that_tags() -> None:
-    nlp = trained_joint()
-    gold = gold_of(nlp)
-    report = nlp.tokenizer.correct([gold], sample=map(nlp, TEXTS[:10]))
-    assert not report.wrong
-    doc = nlp(gold.text)
-    assert (tokens(doc), [token.tag_ for token in doc]) == (WORDS, TAGS)
-
-
 @pytest.mark.parametrize("tags", [None, ["", "NN", "", "", ""]])
 def test_words_without_tags_correct_a_tokenizer_that_tags(tags: list[str] | None) -> None:
     nlp = trained_joint()
@@ -181,12 +159,6 @@ def test_tags_that_are_unknown_to_the_model_stay_wrong() -> None:
     nlp = trained_joint()
     gold = gold_doc(nlp.vocab, WORDS, tags=["", "XX", "", "", ""])
     assert nlp.tokenizer.correct([gold]).wrong == {0: "unknown tag 'XX'"}
-
-
-def test_an_untrained_tokenizer_is_not_corrected() -> None:
-    nlp = untrained()
-    with pytest.raises(ValueError, match="has not been trained"):
-        nlp.tokenizer.correct([gold_doc(nlp.vocab, WORDS)])
 
 
 def test_words_with_unknown_tags_are_no_sample() -> None:

@@ -18,7 +18,6 @@ from looped import looped
 from settings_tables import documented_classes, model_classes, settings_table
 from spacy.util import registry
 
-from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import (
     Settings,
     defaults_of,
@@ -131,14 +130,6 @@ def test_config_blocks(name: str) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_values_of_config_blocks() -> None:
-    text = config_block("m", Tagger, beam=None, learning=Learning(l2=0.5))
-    assert "\nbeam = null\n" in text
-    assert "\nl2 = 0.5\n" in text
-    with pytest.raises(ValueError, match="beam must be at least 1"):
-        config_block("m", Tagger, beam=0)
-
-
 @EVERY
 def test_tables(name: str) -> None:
     rows = settings_table(CLASSES[name]).splitlines()[2:]
@@ -188,13 +179,6 @@ def test_wrong_values_in_headers_and_configs(name: str) -> None:
             registry.resolve({"model": block})
 
 
-def test_headers_hold_what_stands_for_none() -> None:
-    header = {"task": "tagger", "state": "trained", "settings": Tagger().settings.as_dict()}
-    header["settings"]["seed"] = None
-    with pytest.raises(ValueError, match=r"a file: .*: its setting seed is None"):
-        Tagger.from_contents("a file", header, {})
-
-
 @given(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.booleans()))
 def test_any_beam(value: Any) -> None:
     fits = value is None or (type(value) is int and 1 <= value <= MAX_BEAM)
@@ -242,8 +226,3 @@ def test_a_new_default_leaves_range_and_documentation() -> None:
     assert inspect.signature(Made).parameters["depth"].default == 4
     assert "width: How wide." in str(Made.__init__.__doc__)
     assert "| `width` | ≥ 0, < 1 | `0.5` | How wide. |" in settings_table(Own)
-
-
-def test_learning_is_of_the_kinds_that_a_model_has() -> None:
-    with pytest.raises(ValueError, match=r"learning must be Learning, got LogLinear"):
-        Tagger(learning=LogLinear())  # type: ignore[arg-type]

@@ -13,12 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipeline.made_up import TEXTS, TRAIN, tokens, with_tags
 
-TOKENIZERS = {
-    "CharacterSegmenter": "Segmenter",
-    "WordSegmenter": "Segmenter",
-    "CharacterJointTagger": "JointTagger",
-    "WordJointTagger": "JointTagger",
-}
+TOKENIZERS = {"WordSegmenter": "Segmenter", "CharacterJointTagger": "JointTagger"}
 architectures = pytest.mark.parametrize("architecture", TOKENIZERS)
 
 
@@ -53,31 +48,20 @@ def test_spacy_knows_what_tokens_look_like(architecture: str) -> None:
     assert [token.whitespace_ for token in doc if token.like_num] == ["", " ", ""]
 
 
-@architectures
-def test_a_config_may_ask_for_latin_runs_only(architecture: str) -> None:
-    model = {"@architectures": f"spacy_structreg.{architecture}.v1", "typed_runs": "latin"}
-    tokenizer = {"@tokenizers": f"spacy_structreg.{TOKENIZERS[architecture]}.v1", "model": model}
-    nlp: Any = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
-    assert nlp.tokenizer.model.typed_runs == "latin"
-    nlp = spacy.blank("zh", config=nlp.config)
-    assert nlp.config["nlp"]["tokenizer"]["model"]["typed_runs"] == "latin"
-
-
 PIECES = [
-    *TEXTS[:3],
+    *(*TEXTS[:3], " ", "\n", "  ", "\u3000", "\u0301", "https://a.cn/b", "重35 kg", "￥ 3"),
     *(
-        " ",
-        "\n",
-        "  ",
-        "\u3000",
-        "\u0301",
-        "https://a.cn/b",
-        "重35 kg",
-        "￥ 3",
         "#早安 你好#",
         "😂😂",
+        "👨‍👩‍👧",
+        "@小王 ",
+        "(╯°□°)╯",
+        "( ´ ▽ ` )",
+        "……",
+        "v2.0",
+        "3.5万",
+        "T恤",
     ),
-    *("👨‍👩‍👧", "@小王 ", "(╯°□°)╯", "( ´ ▽ ` )", "……", "v2.0", "3.5万", "T恤"),
 ]
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
@@ -108,7 +92,7 @@ def test_settings_are_stored(architecture: str, tmp_path: Path) -> None:
 
 
 def test_listed_words_and_spans_of_a_call() -> None:
-    nlp = pipeline("CharacterSegmenter")
+    nlp = pipeline("WordSegmenter")
     text = "她看www.b.cn苹果"
     assert "www.b.cn苹果" in tokens(nlp.tokenizer(text, user_words=["www.b.cn苹果"]))
     assert "www.b.cn" in tokens(nlp.tokenizer(text, user_words=["b.cn", "cn苹果"]))

@@ -153,12 +153,6 @@ def test_warnings_that_are_errors_reach_the_caller() -> None:
         nlp("".join(TEXTS))
 
 
-def test_an_untrained_pipe_says_nothing() -> None:
-    nlp = spacy.blank("zh")
-    nlp.add_pipe("structreg_tagger")
-    assert warned(nlp, TEXTS) == []
-
-
 def test_analyze_pipes_finds_no_problem() -> None:
     """The tags that a parser reads may be those of the tokenizer, which spaCy does not ask."""
     nlp = spacy.blank("zh")
