@@ -121,11 +121,6 @@ def test_what_came_before_an_error_of_the_source_is_given(nlp: Language) -> None
         next(docs)
 
 
-def test_pairs_of_three_are_refused(nlp: Language) -> None:
-    with pytest.raises(ValueError, match="unpack"):
-        list(nlp.pipe([("我", 1, 2)], as_tuples=True))
-
-
 def test_errors_are_those_of_spacy(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nlp, "max_length", 40)
     for wrong, error in [

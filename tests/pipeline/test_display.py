@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
@@ -11,7 +9,6 @@ import pytest
 import spacy
 from IPython.core.interactiveshell import InteractiveShell
 from spacy.tokens import Doc, Span
-from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora import drawing
@@ -178,15 +175,6 @@ def test_the_style_sheet_is_for_these_pictures_alone() -> None:
 
 
 @pytest.fixture
-def extensions() -> Iterator[None]:
-    """Puts the extensions of Docs back."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
-
-
-@pytest.fixture
 def shell() -> Iterator[InteractiveShell]:
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
@@ -208,11 +196,6 @@ def test_the_extension_of_ipython(shell: InteractiveShell) -> None:
         assert "text/html" not in shown(plain)
     shell.run_line_magic("unload_ext", "spacy_structreg")
     assert "text/html" not in shown(doc)
-
-
-def test_the_package_is_imported_without_spacy() -> None:
-    code = "import sys, spacy_structreg; sys.exit('spacy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_pipelines_say_where_their_phrases_are(extensions: None) -> None:

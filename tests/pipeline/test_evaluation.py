@@ -163,22 +163,9 @@ def test_partial_trees_count_as_far_as_they_are_known(pipeline: Language) -> Non
 
 
 def test_components_name_their_tasks(pipeline: Language) -> None:
-    stems = [task.stem for task in all_tasks()]
-    assert stems == [
-        "segmentation",
-        "joint",
-        "tagging",
-        "dependencies",
-        "constituents",
-        "labeling",
-        "classification",
-    ]
     named = [task_of(pipe) for _, pipe in pipeline.pipeline]
-    assert [task.stem if task else None for task in named] == [
-        "tagging",
-        "dependencies",
-        "labeling",
-    ]
+    assert [task.stem for task in named if task] == ["tagging", "dependencies", "labeling"]
+    assert {*named} <= {*all_tasks()}
     assert task_of(pipeline.tokenizer) is None
 
 

@@ -102,15 +102,6 @@ def test_what_spacy_explains_stays(before: dict[str, str]) -> None:
     assert after == GLOSSARY
 
 
-def test_it_is_the_dictionary_that_users_have_imported(before: dict[str, str]) -> None:
-    extend_glossary()
-    GLOSSARY["seg_x"] = "their own"
-    assert spacy.explain("seg_x") == "their own"
-    for term in ("NNB", "seg_f"):
-        assert term in GLOSSARY
-        assert GLOSSARY.get(term) == spacy.explain(term)
-
-
 # Figures -----------------------------------------------------------------------------------------
 
 
@@ -176,7 +167,4 @@ def test_spans_of_others_are_left_alone(nlp: Language) -> None:
     gold = tagged_doc(nlp.vocab, DEV[0])
     gold.spans["sc"] = [Span(gold, 0, 1, label="X")]
     assert TABLE not in nlp.evaluate([Example(nlp.make_doc(gold.text), gold)])
-
-
-def test_no_examples(nlp: Language) -> None:
     assert TABLE not in nlp.evaluate([])

@@ -182,36 +182,11 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy.blank('en')\n"
         "print(*sorted(name for name in sys.modules if name.startswith('spacy_structreg')))"
     ).split()
-    assert imported == [
-        "spacy_structreg",
-        "spacy_structreg.about",
-        "spacy_structreg.corpora",
-        "spacy_structreg.corpora.dependencies",
-        "spacy_structreg.corpora.lazy_pattern",
-        "spacy_structreg.corpora.sentence",
-        "spacy_structreg.corpora.spacing",
-        "spacy_structreg.learn",
-        "spacy_structreg.learn.setting_fields",
-        "spacy_structreg.pipeline",
-        "spacy_structreg.pipeline.analyses",
-        "spacy_structreg.pipeline.component",
-        "spacy_structreg.pipeline.constituency",
-        "spacy_structreg.pipeline.constituency_attributes",
-        "spacy_structreg.pipeline.constituency_documents",
-        "spacy_structreg.pipeline.documents",
-        "spacy_structreg.pipeline.keywords",
-        "spacy_structreg.pipeline.labeling_documents",
-        "spacy_structreg.pipeline.noun_chunks",
-        "spacy_structreg.pipeline.parser",
-        "spacy_structreg.pipeline.sequence_labeler",
-        "spacy_structreg.pipeline.shim",
-        "spacy_structreg.pipeline.tagger",
-        "spacy_structreg.pipeline.task",
-        "spacy_structreg.pipeline.text_classifier",
-        "spacy_structreg.pipeline.tokenizer_trainer",
-        "spacy_structreg.pipeline.tree_pipe",
-        "spacy_structreg.pipeline.word_check",
-    ]
+    assert "spacy_structreg.pipeline.tagger" in imported
+    assert not {*COMPILED} & {*imported}
+    floors = {name.split(".")[1] for name in imported if "." in name}
+    assert floors == {"about", "corpora", "learn", "pipeline"}
+    assert len(imported) <= 30
 
 
 @pytest.mark.slow

@@ -19,12 +19,10 @@ from pipeline.made_up import DEV, gold_doc, tag_of, tokens, untrained
 from random_trees import sentences_with_trees
 from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.training import Example
-from spacy.training.augment import create_lower_casing_augmenter
-from spacy.util import registry
 
 from spacy_structreg.pipeline.constituency_documents import read_phrases
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS
-from spacy_structreg.pipeline.readers import Gold, create_corpus
+from spacy_structreg.pipeline.readers import create_corpus
 from spacy_structreg.pipeline.text_variants import create_text_variants
 
 NLP = untrained()
@@ -391,10 +389,6 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_is_registered() -> None:
-    assert registry.augmenters.get("spacy_structreg.text_variants.v1") is create_text_variants
-
-
 def test_the_reader_gives_variants_the_gold_that_is_asked_for(corpus: Path) -> None:
     augmenter = create_text_variants(half_width=1.0, no_final=1.0, spaces=0.0)
     examples = list(create_corpus(corpus, ["words", "tags"], augmenter=augmenter, limit=3)(NLP))
@@ -404,18 +398,3 @@ def test_the_reader_gives_variants_the_gold_that_is_asked_for(corpus: Path) -> N
         assert [t.tag_ for t in each.predicted] == [t.tag_ for t in each.reference]
     for gold, changed in zip(examples[::2], examples[1::2], strict=True):
         assert changed.text == gold.text[:-1].translate(NARROW) != gold.text
-
-
-GOLD: list[list[Gold]] = [[], ["words"]]
-
-
-def test_the_reader_takes_augmenters_of_spacy(corpus: Path) -> None:
-    augmenter = create_lower_casing_augmenter(1.0)
-    for gold in GOLD:
-        examples = list(create_corpus(corpus, gold, augmenter=augmenter)(NLP))
-        assert [tokens(each.reference) for each in examples] == [
-            [word.lower() for word in words] for words in DEV[:6]
-        ]
-        assert gold == [] or all(
-            tokens(each.predicted) == tokens(each.reference) for each in examples
-        )
