@@ -179,6 +179,17 @@ def build_package(folder: Path) -> None:
     shutil.rmtree(source)
 
 
+@pytest.fixture
+def extensions() -> Iterator[None]:
+    """The test begins without extensions of Docs, and leaves those that there were."""
+    from spacy.tokens.underscore import Underscore
+
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def commands_read_once() -> Iterator[None]:
     """Runners of commands read the parameters of all of them anew at every call, for 30 ms."""

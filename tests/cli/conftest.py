@@ -1,7 +1,8 @@
-"""What the tests of the commands share: a small corpus, a trained pipeline, two ways to run."""
+"""What the tests of the commands share: a small corpus, a trained pipeline, ways to run."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,30 @@ def invoke(app: typer.Typer) -> Callable[..., Result]:
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
+
+    return run
+
+
+@pytest.fixture
+def runs(invoke: Callable[..., Result]) -> Callable[..., str]:
+    """Run a command that must end well; what it prints."""
+
+    def run(*arguments: object, stdin: bytes | None = None) -> str:
+        result = invoke(*arguments, stdin=stdin)
+        assert result.exit_code == 0, result.output
+        return str(result.stdout)
+
+    return run
+
+
+@pytest.fixture
+def report_of(runs: Callable[..., str], tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Run `evaluate`; the report that it writes."""
+
+    def run(*arguments: object) -> dict[str, Any]:
+        output = tmp_path / "report.json"
+        runs("evaluate", *arguments, "--output", output)
+        return dict(json.loads(output.read_text("utf-8")))
 
     return run
 

@@ -43,19 +43,8 @@ def test_spacy_lists_the_commands() -> None:
     command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "--help"]
     result = subprocess.run(command, capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
-    for name in (
-        b"convert",
-        b"init-config",
-        b"segment",
-        b"evaluate",
-        b"fit",
-        b"search",
-        b"jackknife",
-        b"draw",
-        b"compile-words",
-        b"calibrate",
-    ):
-        assert b"\n  " + name + b" " in result.stdout
+    for name in get_command(structreg_app).commands:  # type: ignore[attr-defined]
+        assert f"\n  {name} ".encode() in result.stdout
 
 
 def test_helps_leave_out_what_is_for_python() -> None:
@@ -119,12 +108,6 @@ def test_faults_of_the_program_keep_their_traceback(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, user_errors():
         raise error
     assert caught.value is error
-
-
-def test_faults_of_the_input_for_real(command: Command) -> None:
-    result = command("structreg", "convert", "missing.txt", "corpus.spacy")
-    assert (result.returncode, result.stdout) == (1, b"")
-    assert result.stderr.decode() == "✘ missing.txt: No such file or directory\n"
 
 
 # ---- the program of its own ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,6 @@ import spacy
 from click.testing import Result
 from scoring import score
 from spacy.tokens import Doc, DocBin
-from spacy.tokens.underscore import Underscore
 from spacy.util import load_config, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
@@ -40,15 +39,6 @@ TREES = """\
 """
 FIRST = [Phrase("IP", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, 3, 1), Phrase("NP", 2, 3, 2)]
 EPOCHS = 8
-
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +11,6 @@ import pytest
 import spacy
 from click.testing import Result
 from spacy.tokens import Doc, DocBin, Span
-from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.drawing import tree_svg
@@ -27,15 +26,6 @@ TREES = """\
 ( (IP (NP-SBJ (NP (-NONE- *pro*))) (VP (VA 好)) (PU <&>)) )
 ( (NN 字) )
 """
-
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
 
 
 @pytest.fixture

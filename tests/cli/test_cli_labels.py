@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import pytest
 import spacy
 from click.testing import Result
 from spacy.tokens import Doc, DocBin
-from spacy.tokens.underscore import Underscore
 from spacy.util import load_config_from_str
 from spacy.vocab import Vocab
 
@@ -63,15 +62,6 @@ Cut the bread and warm the soup.	kitchen
 The soup is salty, the bread old.	kitchen
 """
 EPOCHS = 8
-
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
 
 
 @pytest.fixture(scope="module")

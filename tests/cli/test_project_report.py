@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,6 @@ import typer
 from click.testing import Result
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy.tokens.underscore import Underscore
 
 from spacy_structreg.cli.commands import as_command
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
@@ -51,15 +50,6 @@ def app() -> typer.Typer:
     app = typer.Typer()
     app.command()(as_command(script.report))
     return app
-
-
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
 
 
 @pytest.fixture(autouse=True)

@@ -31,6 +31,7 @@ from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.outputs import replace_folder
+from spacy_structreg.corpora import folders
 from spacy_structreg.corpora.files import replace_bytes
 
 # Those that train, or start other processes, are slow.
@@ -526,3 +527,43 @@ def test_the_working_directory_is_not_replaced(
         with pytest.raises(ValueError, match="working directory, and is not replaced"):
             replace_folder(output, write_pipeline)
     assert tmp_path.exists()
+
+
+def test_what_is_no_pipeline_is_not_replaced(tmp_path: Path) -> None:
+    """Not even by force; an empty folder is."""
+    folder, file, empty = (tmp_path / name for name in ("folder", "file", "empty"))
+    folder.mkdir()
+    (folder / "notes.txt").touch()
+    file.touch()
+    for output in (folder, file):
+        with pytest.raises(ValueError, match="is no pipeline, and is not replaced"):
+            replace_folder(output, write_pipeline, force=True)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    empty.mkdir()
+    mode = empty.stat().st_mode
+    replace_folder(empty, write_pipeline, force=True)
+    assert sorted(path.name for path in empty.iterdir()) == ["config.cfg", "meta.json"]
+    # It has ordinary permissions.
+    assert empty.stat().st_mode == mode
+
+
+def test_what_was_there_survives_a_move_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where names cannot be exchanged, the old folder has stepped aside already."""
+    output = tmp_path / "output"
+    write_pipeline(output)
+    (output / "meta.json").write_text("old", "utf-8")
+    rename = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if self.name == "whole":
+            raise OSError(13, "Permission denied", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(folders, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(OSError, match="Permission denied"):
+        replace_folder(output, write_pipeline, force=True)
+    assert list(tmp_path.iterdir()) == [output]
+    assert (output / "meta.json").read_text("utf-8") == "old"

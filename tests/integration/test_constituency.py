@@ -27,15 +27,6 @@ CHARACTERS = """
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
-    """Each test begins without extensions, and leaves those that there were."""
-    before = Underscore.get_state()
-    Underscore.load_state(({}, {}, {}))
-    yield
-    Underscore.load_state(before)
-
-
 @pytest.fixture(scope="module")
 def folder(
     python: Command, tagged_treebank: Path, tmp_path_factory: pytest.TempPathFactory
