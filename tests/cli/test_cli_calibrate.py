@@ -53,12 +53,14 @@ def test_a_pipeline_with_probabilities(
     np.testing.assert_array_equal(boundaries.probabilities, curve(boundaries.margins))
 
 
-def test_figures_alone_and_a_picture(pipeline: str, dev: Path, invoke, tmp_path: Path) -> None:
+def test_figures_alone_and_a_picture(
+    pipeline: str, dev: Path, invoke, runs, tmp_path: Path
+) -> None:
     pytest.importorskip("matplotlib")
     before = {path: path.read_bytes() for path in Path(pipeline).rglob("*") if path.is_file()}
     pictures = []
     for name in ("one.svg", "two.svg"):
-        assert invoke("calibrate", pipeline, dev, "--plot", tmp_path / name).exit_code == 0
+        runs("calibrate", pipeline, dev, "--plot", tmp_path / name)
         pictures.append((tmp_path / name).read_text("utf-8"))
     assert pictures[0] == pictures[1]
     for text in ("boundaries", "words", "calibration error", "share that came true"):

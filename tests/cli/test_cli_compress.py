@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 import spacy
-from click.testing import Result
 
 from spacy_structreg.cli.compress import SHARES, compress, weight_of_share
 
 Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Fails = Callable[..., str]
-Invoke = Callable[..., Result]
+Runs = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +52,8 @@ def test_unquantized_loses_nothing(pipeline: str, corpus: Path, tmp_path: Path) 
     assert frozen.nbest("老师在图书馆看书。", 5) == model.nbest("老师在图书馆看书。", 5)
 
 
-def test_all_else_is_copied(pipeline: str, invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("compress", pipeline, tmp_path / "a").exit_code == 0
+def test_all_else_is_copied(pipeline: str, runs: Runs, tmp_path: Path) -> None:
+    runs("compress", pipeline, tmp_path / "a")
     names = {
         str(path.relative_to(folder))
         for folder in (tmp_path / "a", Path(pipeline))

@@ -1,22 +1,20 @@
-"""Constituents on the command line: convert, configs, fit, evaluate, average, jackknife."""
+"""Constituents on the command line: convert, configs, fit, evaluate."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
-from click.testing import Result
 from scoring import score
 from spacy.tokens import Doc, DocBin
-from spacy.util import load_config, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.evaluate import ConventionsName
-from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.options import load_pipeline
 from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
 from spacy_structreg.corpora.sentence import Phrase, Sentence
@@ -25,10 +23,12 @@ from spacy_structreg.pipeline.constituency import CONSTITUENTS
 from spacy_structreg.pipeline.constituency_documents import read_phrases, write_phrases
 from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.parser import DEPENDENCIES
-from spacy_structreg.pipeline.readers import create_corpus
 
-Invoke = Callable[..., Result]
+Runs = Callable[..., str]
 Fails = Callable[..., str]
+ReportOf = Callable[..., dict[str, Any]]
+
+pytestmark = pytest.mark.usefixtures("extensions")
 
 TREES = """\
 ( (IP (NP-SBJ (PN 我)) (VP (VV 看) (NP-OBJ (NN 书))) (PU 。)) )
@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def parsing(folder: Path, invoke: Invoke) -> Path:
+def parsing(folder: Path, runs: Runs) -> Path:
     """The folder of a pipeline that tags given words and finds constituents."""
     output = folder / "constituency"
     if output.exists():
@@ -68,22 +68,14 @@ def parsing(folder: Path, invoke: Invoke) -> Path:
         ("init-config", config, "--task", "constituency", "--base", tagger, *shared),
         ("fit", config, output, *shared, *settings, "--report", folder / "fit.json"),
     ):
-        result = invoke(*command)
-        assert result.exit_code == 0, result.stderr
+        runs(*command)
     return output
-
-
-def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
-    output = tmp_path / "report.json"
-    result = invoke("evaluate", *arguments, "--output", output)
-    assert result.exit_code == 0, result.output
-    return dict(json.loads(output.read_text("utf-8")))
 
 
 # Corpora -----------------------------------------------------------------------------------------
 
 
-def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_docs_keep_their_trees(parsing: Path, folder: Path, runs: Runs, tmp_path: Path) -> None:
     first = Sentence(
         words=("我", "看", "书", "。"),
         tags=("PN", "VV", "NN", "PU"),
@@ -99,13 +91,8 @@ def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_
     (doc, *_) = DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab())
     assert doc.spans["constituents"].attrs == {"heads": [1, 0, 1, 2]}
     again = tmp_path / "again.spacy"
-    assert invoke("convert", folder / "gold.spacy", again).exit_code == 0
+    runs("convert", folder / "gold.spacy", again)
     assert list(read_sentences(again)) == sentences
-
-
-def test_brackets_without_head_rules_are_words_and_tags(folder: Path) -> None:
-    sentence = next(read_sentences(folder / "gold.bracket"))
-    assert (sentence.heads, sentence.constituents) == ((), None)
 
 
 def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
@@ -124,57 +111,7 @@ def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
         )
 
 
-def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
-    source, output = tmp_path / "trees.txt", tmp_path / "trees.spacy"
-    source.write_text(
-        "#1:1.[0] S(agent:NP(Head:Nhaa:我)|Head:VC2:看|goal:NP(property:VH:舊|Head:Nab:書))#。(P)\n"
-        "#2:1.[0] VP(Head:VA:來)#，(COMMACATEGORY)\n",
-        "utf-8",
-    )
-    for format in ((), ("--format", "sinica")):
-        assert invoke("convert", source, output, "--force", *format).exit_code == 0
-        first, second = read_sentences(output)
-        assert first.words == ("我", "看", "舊", "書")
-        assert first.tags == ("Nhaa", "VC2", "VH", "Nab")
-        assert first.heads == (1, -1, 3, 1)
-        assert first.constituents == [
-            Phrase("S", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("NP", 2, 4, 3)
-        ]  # fmt: skip
-        assert second.constituents == [Phrase("VP", 0, 1, 0)]
-    message = fails("convert", source, output, "--head-rules", "ctb", "--force")
-    assert "--head-rules ctb is for the format brackets, but the file is read as sinica" in message
-
-
-def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:
-    nlp = spacy.blank("zh")
-    examples = list(create_corpus(folder / "gold.spacy", ["words", "tags", "sents"])(nlp))
-    for example in examples:
-        assert "constituents" not in example.predicted.spans
-        assert [token.tag_ for token in example.predicted] == example.get_aligned("TAG", True)
-    assert read_phrases(examples[0].reference) == FIRST
-
-
 # Configs and fit ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lang", ["zh", "en"])
-def test_the_config_without_other_pipes(lang: str) -> None:
-    config = load_config_from_str(init_config(None, task="constituency", lang=lang))
-    assert config["nlp"]["pipeline"] == ["constituency"]
-    sentences = {"zh": "punctuation", "en": "doc"}[lang]
-    assert config["components"]["constituency"]["sentences"] == sentences
-    for part in ("train", "dev"):
-        assert config["corpora"][part]["gold"] == ["words", "tags"]
-
-
-def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path) -> None:
-    config = load_config(folder / "constituency.cfg")
-    assert config["nlp"]["pipeline"] == ["tagger", "constituency"]
-    assert config["components"]["tagger"] == {"source": str(folder / "tag")}
-    assert config["training"]["frozen_components"] == ["tagger"]
-    assert config["corpora"]["dev"]["gold"] == ["words"]
-    assert config["training"]["score_weights"]["brackets_f"] == 1.0
-    assert config["training"]["score_weights"]["tag_acc"] is None
 
 
 def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fails) -> None:
@@ -190,28 +127,22 @@ def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fail
 
 
 def test_trees_of_given_words(
-    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+    parsing: Path, folder: Path, report_of: ReportOf, fails: Fails, tmp_path: Path
 ) -> None:
     gold = folder / "gold.spacy"
-    report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags")
+    report = report_of(parsing, gold, "--gold", "words,tags")
     assert report["brackets_f"] == report["brackets_complete"] == report["head_acc"] == 1.0
     assert report["brackets_f_40"] == 1.0
     assert report["brackets_crossing"] == 0.0
     assert not {"tag_acc", "dep_uas", "seg_f"} & report.keys()
-    counts = report["counts"]
-    assert isinstance(counts, dict)
     assert report["conventions"] == "collins"
-    assert counts["constituents"]["gold"] == 4 + 4 + 6 + 7 + 1
+    assert report["counts"]["constituents"]["gold"] == 4 + 4 + 6 + 7 + 1
     # One gold bracket more, and another tag, which the parser is not given.
     changed = tmp_path / "changed.bracket"
-    changed.write_text(
-        TREES.replace("(NP-SBJ (PN 我))", "(QP (NP (PN 我)))").replace(
-            "(NN 书))) (PU", "(M 书))) (PU"
-        ),
-        "utf-8",
-    )
+    text = TREES.replace("(NP-SBJ (PN 我))", "(QP (NP (PN 我)))")
+    changed.write_text(text.replace("(NN 书))) (PU", "(M 书))) (PU"), "utf-8")
     options = ("--gold", "words", "--head-rules", "ctb", "--train", folder / "train.spacy")
-    report = report_of(invoke, tmp_path, parsing, changed, *options)
+    report = report_of(parsing, changed, *options)
     assert report["tag_acc"] == pytest.approx(18 / 19)
     assert (report["brackets_p"], report["brackets_r"]) == (1.0, 22 / 23)
     assert report["brackets_complete"] == 4 / 5
@@ -225,26 +156,25 @@ def test_trees_of_given_words(
 
 
 def test_trees_that_were_left_in_the_file(
-    parsing: Path, folder: Path, invoke: Invoke, fails: Fails
+    parsing: Path, folder: Path, runs: Runs, fails: Fails
 ) -> None:
     gold = folder / "gold.bracket"
-    result = invoke("evaluate", parsing, gold, "--gold", "words")
-    assert result.exit_code == 0, result.stderr
-    assert "brackets_f" not in result.stdout
+    printed = runs("evaluate", parsing, gold, "--gold", "words")
+    assert "brackets_f" not in printed
     hint = "Without --head-rules, brackets are words and tags alone"
-    assert f"{hint}: add it (ctb or ptb) to score constituency" in result.stdout
+    assert f"{hint}: add it (ctb or ptb) to score constituency" in printed
     for path, *options in (
         (gold, "--gold", "words", "--head-rules", "ctb"),
         (folder / "gold.spacy", "--gold", "words"),
         # Of texts, no constituents are scored.
         (gold, "--gold", "text"),
     ):
-        assert hint not in invoke("evaluate", parsing, path, *options).stdout
+        assert hint not in runs("evaluate", parsing, path, *options)
     message = fails("evaluate", parsing, gold, "--gold", "words,tags")
     assert "(of trees in brackets, only with --head-rules); train one with 'init-config" in message
 
 
-def test_conventions(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_conventions(parsing: Path, report_of: ReportOf, tmp_path: Path) -> None:
     assert {name.value for name in ConventionsName} == CONVENTIONS.keys()
     changed = tmp_path / "changed.bracket"
     # The full stop has a bracket of its own, in the gold trees alone.
@@ -252,19 +182,8 @@ def test_conventions(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
     figures = {}
     for name in CONVENTIONS:
         options = ("--gold", "words,tags", "--head-rules", "ctb", "--conventions", name)
-        figures[name] = report_of(invoke, tmp_path, parsing, changed, *options)["brackets_r"]
+        figures[name] = report_of(parsing, changed, *options)["brackets_r"]
     assert figures == {"collins": 22 / 24, "plain": 22 / 24, "no_pu": 1.0}
-
-
-def test_the_table_has_all_figures(parsing: Path, folder: Path, invoke: Invoke) -> None:
-    result = invoke("evaluate", parsing, folder / "gold.spacy", "--gold", "words")
-    rows = {}
-    for line in result.stdout.splitlines():
-        if len(columns := line.split()) == 2:
-            rows[columns[0]] = columns[1]
-    assert rows["brackets_f"] == rows["brackets_no_crossing_40"] == rows["tag_acc"] == "100.00"
-    # A number of brackets, not a share.
-    assert rows["brackets_crossing"] == "0.00"
 
 
 def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) -> None:
@@ -283,80 +202,47 @@ def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) ->
     assert figures["dep_las"] == pytest.approx(5 / 19)
 
 
-def with_group(source: Path, output: Path, key: str) -> Path:
-    """A corpus with the trees of another one in another span group, its own being empty."""
-    docs = list(DocBin().from_disk(source).get_docs(Vocab()))
-    for doc in docs:
-        write_phrases(doc, read_phrases(doc) or [], key)
-        doc.spans["constituents"] = []
-    DocBin(docs=docs).to_disk(output)
-    return output
-
-
 def test_another_span_group(
-    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+    *, parsing: Path, folder: Path, runs: Runs, report_of: ReportOf, fails: Fails, tmp_path: Path
 ) -> None:
     nlp = spacy.load(parsing, exclude=["constituency"])
     settings = {"spans_key": "trees", "extension_prefix": "tree_"}
     pipe = nlp.add_pipe("structreg_constituency", name="constituency", config=settings)
     pipe.from_bytes(load_pipeline(str(parsing)).get_pipe("constituency").to_bytes())
     nlp.to_disk(tmp_path / "pipeline")
-    gold = with_group(folder / "gold.spacy", tmp_path / "gold.spacy", "trees")
+    # The trees lie in the other group, the usual one is empty.
+    docs = list(DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab()))
+    for doc in docs:
+        write_phrases(doc, read_phrases(doc) or [], "trees")
+        doc.spans["constituents"] = []
+    DocBin(docs=docs).to_disk(tmp_path / "gold.spacy")
     given = ("--gold", "words,tags")
-    report = report_of(invoke, tmp_path, tmp_path / "pipeline", gold, *given)
-    assert report["brackets_f"] == report["head_acc"] == 1.0
     # What `convert` writes is taken as well.
-    report = report_of(invoke, tmp_path, tmp_path / "pipeline", folder / "gold.spacy", *given)
-    assert report["brackets_f"] == 1.0
+    for gold in (tmp_path / "gold.spacy", folder / "gold.spacy"):
+        report = report_of(tmp_path / "pipeline", gold, *given)
+        assert report["brackets_f"] == report["head_acc"] == 1.0
     # But not by a pipeline with the usual group, of which there is one here without spans.
-    assert "no pipe of the pipeline parses given words" in fails("evaluate", parsing, gold, *given)
-    text = tmp_path / "text.txt"
+    message = fails("evaluate", parsing, tmp_path / "gold.spacy", *given)
+    assert "no pipe of the pipeline parses given words" in message
+    text, tree = tmp_path / "text.txt", tmp_path / "tree.svg"
     text.write_text("我看书。\n", "utf-8")
-    tree = tmp_path / "tree.svg"
-    assert invoke("draw", text, "--pipeline", tmp_path / "pipeline", "-o", tree).exit_code == 0
+    runs("draw", text, "--pipeline", tmp_path / "pipeline", "-o", tree)
     assert ">IP<" in tree.read_text("utf-8")
 
 
-def test_given_words_come_with_their_sentences(parsing: Path, folder: Path) -> None:
+def test_given_words_come_with_their_sentences(parsing: Path, folder: Path, tmp_path: Path) -> None:
     """Of one Doc with all trees, the parser gets one sentence at a time, and makes no mistake."""
     docs = list(DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab()))
-    words = [token.text for doc in docs for token in doc]
-    whole = Doc(
-        Vocab(),
-        words=words,
-        spaces=[False] * len(words),
-        tags=[token.tag_ for doc in docs for token in doc],
-        sent_starts=[token.i == 0 for doc in docs for token in doc],
+    whole = Doc.from_docs(docs)
+    starts = accumulate(map(len, docs), initial=0)
+    write_phrases(
+        whole,
+        [
+            Phrase(label, start + begin, start + end, start + head)
+            for start, doc in zip(starts, docs, strict=False)
+            for label, begin, end, head in read_phrases(doc)
+        ],
     )
-    start = 0
-    phrases = []
-    for doc in docs:
-        for label, begin, end, head in read_phrases(doc) or []:
-            assert head is not None
-            phrases.append(Phrase(label, start + begin, start + end, start + head))
-        start += len(doc)
-    write_phrases(whole, phrases)
-    path = parsing.parent / "all.spacy"
-    DocBin(docs=[whole]).to_disk(path)
-    figures = score(load_pipeline(str(parsing)), path, tags=True).figures
+    DocBin(docs=[whole]).to_disk(tmp_path / "all.spacy")
+    figures = score(load_pipeline(str(parsing)), tmp_path / "all.spacy", tags=True).figures
     assert figures["brackets_f"] == figures["brackets_complete"] == 1.0
-
-
-def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config(None, task="constituency"))
-    untrained = load_model_from_config(config, auto_fill=True)
-    with pytest.raises(ValueError, match="gave no constituent to any word; train constituency"):
-        score(untrained, folder / "gold.spacy", tags=True)
-
-
-# Average and jackknife ---------------------------------------------------------------------------
-
-
-def test_jackknifing_keeps_trees(
-    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
-) -> None:
-    output = tmp_path / "tagged.spacy"
-    train = folder / "train.spacy"
-    assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
-    before, after = (list(read_sentences(path)) for path in (train, output))
-    assert [each.constituents for each in after] == [each.constituents for each in before]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import spacy
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import ENCODINGS, SENTENCES, write_archive, write_release
 from spacy.tokens import Doc, DocBin
-from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.convert import convert, parse_percent
@@ -22,7 +17,6 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_days
 from spacy_structreg.corpora.formats import conllu
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
-from spacy_structreg.pipeline.readers import create_corpus
 
 TREES = """\
 <S ID=1>
@@ -36,6 +30,10 @@ TAGGED = [
     [("小王", "NR"), ("看", "VV"), ("书", "NN"), ("。", "PU")],
     [("老师", "NN"), ("们", "NN"), ("来", "VV"), ("了", "AS")],
 ]
+
+
+Runs = Callable[..., str]
+Fails = Callable[..., str]
 
 
 def docs_of(path: Path) -> list[Doc]:
@@ -55,12 +53,10 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 
 def test_segmented_text_becomes_docs(
-    tmp_path: Path, invoke: Callable[..., Result], text: str, sentences: list[list[str]]
+    tmp_path: Path, runs: Runs, text: str, sentences: list[list[str]]
 ) -> None:
     source, output = write(tmp_path / "corpus.txt", text), tmp_path / "deep" / "er" / "corpus.spacy"
-    result = invoke("convert", source, output)
-    assert result.exit_code == 0
-    assert "5 sentences, 38 words" in result.stdout
+    assert "5 sentences, 38 words" in runs("convert", source, output)
     docs = docs_of(output)
     assert words_of(docs) == sentences
     for doc, words in zip(docs, sentences, strict=True):
@@ -70,18 +66,14 @@ def test_segmented_text_becomes_docs(
         assert not doc.has_annotation("TAG")
 
 
-def test_brackets_become_docs_with_tags(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+def test_brackets_become_docs(tmp_path: Path, runs: Runs) -> None:
     source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.spacy"
-    assert invoke("convert", source, output).exit_code == 0
+    runs("convert", source, output)
     docs = docs_of(output)
     assert [[(token.text, token.tag_) for token in doc] for doc in docs] == TAGGED
     assert [doc.text for doc in docs] == ["小王看书。", "老师们来了"]
     assert [len(list(doc.sents)) for doc in docs] == [1, 1]
-
-
-def test_brackets_become_docs_with_trees(tmp_path: Path, invoke: Callable[..., Result]) -> None:
-    source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.spacy"
-    assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0
+    runs("convert", source, output, "--head-rules", "ctb", "--force")
     first, second = docs_of(output)
     assert [token.head.i for token in first] == [1, 1, 1, 1]
     assert [token.dep_ for token in first] == ["nsubj", "ROOT", "dobj", "punct"]
@@ -91,56 +83,19 @@ def test_brackets_become_docs_with_trees(tmp_path: Path, invoke: Callable[..., R
     assert [token.dep_ for token in second] == ["compound:nn", "dep", "ROOT", "aux:asp"]
 
 
-@pytest.mark.parametrize("extension", ["spacy", "txt", "conllu"])
-def test_words_of_trees_are_those_of_the_text(
-    extension: str, tmp_path: Path, invoke: Callable[..., Result]
-) -> None:
-    trees = (
-        r"(IP (NR 張三) (PRN (PU -LRB-) (VV 笑) (PU -RRB-)) (NN f-LSB-1-RSB-) (CD 1\/2) (PU （))"
-    )
-    source, output = write(tmp_path / "trees.mrg", trees), tmp_path / f"trees.{extension}"
-    options = [] if extension == "txt" else ["--head-rules", "ctb"]
-    assert invoke("convert", source, output, *options).exit_code == 0
-    words = ["張三", "(", "笑", ")", "f[1]", "1/2", "（"]
-    if extension == "spacy":
-        assert words_of(docs_of(output)) == [words]
-        return
-    text = output.read_text("utf-8")
-    found = text.split() if extension == "txt" else re.findall(r"(?m)^\d+\t([^\t]+)", text)
-    assert found == words
-
-
-def test_sentences_without_a_tree_are_counted(
-    tmp_path: Path, invoke: Callable[..., Result]
-) -> None:
+def test_sentences_without_a_tree_are_counted(tmp_path: Path, runs: Runs) -> None:
     trees = tmp_path / "trees.bracket"
     trees.write_text(
         "( (IP (NP (PN 他)) (VP (VV 来))))\n( (FLAT (PN 他) (VV 来)))\n", encoding="utf-8"
     )
     for rules, said in ((("--head-rules", "ctb"), "; without a tree: 1 sentence"), ((), "")):
-        result = invoke("convert", trees, tmp_path / "o.spacy", "--force", *rules)
-        assert result.stdout.strip().endswith(f"2 sentences, 4 words{said}")
+        printed = runs("convert", trees, tmp_path / "o.spacy", "--force", *rules)
+        assert printed.strip().endswith(f"2 sentences, 4 words{said}")
 
 
-def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:
-    source, output = write(tmp_path / "text.txt", "小王 看 书"), tmp_path / "text.spacy"
-    error = fails("convert", source, output, "--head-rules", "ctb")
-    assert "--head-rules ctb is for the format brackets, but the file is read as segmented" in error
-
-
-def test_columns_are_named_for_files_that_have_them(
-    tmp_path: Path, invoke: Callable[..., Result], fails: Callable[..., str]
-) -> None:
-    columns = write(tmp_path / "a.tsv", "小王\tB-PER\n看\tO\n"), tmp_path / "a.spacy"
-    assert invoke("convert", *columns, "--columns", "word,label").exit_code == 0
-    error = fails("convert", columns[1], tmp_path / "b.spacy", "--columns", "word,label")
-    assert "--columns is for the formats classified and columns" in error
-    assert "the file is read as spacy" in error
-
-
-def test_conllu(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+def test_conllu(tmp_path: Path, runs: Runs) -> None:
     source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.conllu.gz"
-    assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0
+    runs("convert", source, output, "--head-rules", "ctb")
     first, second = conllu.dependency_sentences(output)
     assert [*zip(first.words, first.tags, strict=True)] == TAGGED[0]
     assert first.heads == (1, -1, 1, 1)
@@ -152,48 +107,27 @@ def test_conllu(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     ]
     # Words alone, and back again.
     again = tmp_path / "again.conllu"
-    assert invoke("convert", write(tmp_path / "text.txt", "小王 看 书\n"), again).exit_code == 0
+    runs("convert", write(tmp_path / "text.txt", "小王 看 书\n"), again)
     assert [word.head for word in next(conllu.read_conllu(again)).words] == [None] * 3
-    assert invoke("convert", output, tmp_path / "back.spacy").exit_code == 0
+    runs("convert", output, tmp_path / "back.spacy")
     assert words_of(docs_of(tmp_path / "back.spacy")) == [[w for w, _ in s] for s in TAGGED]
 
 
-def test_conllu_keeps_spaces_and_parts_paragraphs(
-    tmp_path: Path, invoke: Callable[..., Result]
-) -> None:
+def test_conllu_keeps_spaces_and_parts_paragraphs(tmp_path: Path, runs: Runs) -> None:
     output = tmp_path / "out.conllu"
     english = write(
         tmp_path / "in.conllu",
         "1\tIt\t_\tPRON\t_\t_\t2\tnsubj\t_\tSpaceAfter=No\n"
         "2\t's\t_\tAUX\t_\t_\t0\troot\t_\t_\n3\tme\t_\tPRON\t_\t_\t2\tobj\t_\t_\n",
     )
-    assert invoke("convert", english, output).exit_code == 0
+    runs("convert", english, output)
     (sentence,) = conllu.read_conllu(output)
     assert sentence.raw_text() == "It's me"
     assert [word.upos for word in sentence.words] == ["PRON", "AUX", "PRON"]
     assert sentence.heads == [2, 0, 2]
     people = write(tmp_path / "p.txt", "19980101-01-001-001/m  来/v  。/w  走/v  。/w\n")
-    assert invoke("convert", people, output, "--format", "pfr", "--force").exit_code == 0
+    runs("convert", people, output, "--format", "pfr", "--force")
     assert [found.forms for found in conllu.read_conllu(output)] == [["来", "。"], ["走", "。"]]
-
-
-def test_inputs_of_two_formats_in_their_order(
-    tmp_path: Path, invoke: Callable[..., Result]
-) -> None:
-    trees = write(tmp_path / "b.mrg", TREES)
-    lines = write(tmp_path / "a.txt", "学生 来 了\r\n\r\n好　的\n")
-    output = tmp_path / "all.txt"
-    assert "4 sentences, 13 words" in invoke("convert", trees, lines, output).stdout
-    expected = "小王 看 书 。\n老师 们 来 了\n学生 来 了\n好 的\n"
-    assert output.read_bytes().decode() == expected
-
-
-def test_encoding_and_compression(tmp_path: Path, invoke: Callable[..., Result]) -> None:
-    source = tmp_path / "corpus.txt.gz"
-    source.write_bytes(gzip.compress("学生 来 了\n".encode("gb18030")))
-    output = tmp_path / "corpus.spacy"
-    assert invoke("convert", source, output, "--encoding", "gb18030").exit_code == 0
-    assert words_of(docs_of(output)) == [["学生", "来", "了"]]
 
 
 def test_same_input_same_bytes(tmp_path: Path, text: str) -> None:
@@ -202,18 +136,6 @@ def test_same_input_same_bytes(tmp_path: Path, text: str) -> None:
     convert([source], first)
     convert([source], second)
     assert first.read_bytes() == second.read_bytes()
-
-
-def test_training_readers_take_the_output(
-    tmp_path: Path, text: str, sentences: list[list[str]]
-) -> None:
-    output = tmp_path / "corpus.spacy"
-    convert([write(tmp_path / "corpus.txt", text)], output)
-    nlp = spacy.blank("zh")
-    for corpus in (create_corpus(output), Corpus(output)):
-        examples = list(corpus(nlp))
-        assert words_of([example.reference for example in examples]) == sentences
-        assert [example.predicted.text for example in examples] == list(map("".join, sentences))
 
 
 # Whatever white space is to str.split but not to segmented text belongs to a word, and is left out
@@ -274,6 +196,16 @@ UNSEGMENTED = "老师和学生昨天一起去了河边的公园。\n" * 20
         ("书 好\n".encode(), ["--part", "pku/test"], "--part is for the format sighan"),
         ("书 好\n".encode(), ["--spaces", "file"], "--spaces file is for the format conllu"),
         ("书/n 好/a\n".encode(), ["--days", "1"], "bad.txt:1: the paragraph has no id"),
+        (
+            "小王 看 书\n".encode(),
+            ["--head-rules", "ctb"],
+            "--head-rules ctb is for the format",
+        ),
+        (
+            "书 好\n".encode(),
+            ["--columns", "word,label", "--format", "segmented"],
+            "--columns is for the formats classified and columns",
+        ),
         ("书_NN 好\n".encode(), ["--format", "tagged"], "bad.txt:1: '好' has no tag"),
         (b"(IP (NN \xe4\xb9\xa6)\n", [], "bad.txt:1: the file ends inside the tree"),
         ("书 好\n".encode(), ["--format", "brackets"], "bad.txt:1: '书' stands outside"),
@@ -281,21 +213,19 @@ UNSEGMENTED = "老师和学生昨天一起去了河边的公园。\n" * 20
         ("书 好\n".encode(), ["--encoding", "utf-16"], "'utf-16' is not an encoding"),
     ],
 )
-@pytest.mark.parametrize("suffix", [".spacy", ".txt"])
 def test_faulty_input_leaves_the_old_output(
     *,
     tmp_path: Path,
-    fails: Callable[..., str],
+    fails: Fails,
     monkeypatch: pytest.MonkeyPatch,
     content: bytes,
     arguments: list[str],
     message: str,
-    suffix: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("good.txt").write_text("学生 来 了\n", "utf-8")
     Path("bad.txt").write_bytes(content)
-    output = Path("output" + suffix)
+    output = Path("output.spacy")
     output.write_bytes(b"old")
     # A good file first, so that there is something to write before the fault.
     inputs = ["bad.txt"] if arguments else ["good.txt", "bad.txt"]
@@ -304,38 +234,22 @@ def test_faulty_input_leaves_the_old_output(
     assert {path.name for path in tmp_path.iterdir()} == {"good.txt", "bad.txt", output.name}
 
 
-def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) -> None:
-    source = write(tmp_path / "trees.mrg", "(IP (NN 老　师))")
-    assert "cannot be written as segmented text" in fails("convert", source, tmp_path / "x.txt")
-    assert not (tmp_path / "x.txt").exists()
-
-
-# ---- formats ----
-
-
-def test_docs_lose_their_white_space(tmp_path: Path) -> None:
-    vocab = Vocab()
+def test_docs_without_white_space_words_or_sense(tmp_path: Path) -> None:
+    vocab, path = Vocab(), tmp_path / "corpus.spacy"
     docs = [
         Doc(vocab, words=["iPhone", "14\xa0Pro", "\n", "好"], spaces=[True, False, False, True]),
         Doc(vocab, words=["\n"], spaces=[False]),
         Doc(vocab),
     ]
-    DocBin(docs=docs).to_disk(tmp_path / "corpus.spacy")
-    assert list(read_sentences(tmp_path / "corpus.spacy")) == [Sentence(("iPhone", "14Pro", "好"))]
-
-
-@pytest.mark.parametrize("content", [b"", b"x", b"not zlib at all" * 9, b"x\x9c\x03\x00\x00\x00"])
-def test_damaged_docs(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "corpus.spacy"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"corpus\.spacy: not a corpus in spaCy's binary format"):
-        list(read_sentences(path))
-
-
-def test_docs_without_words(tmp_path: Path) -> None:
-    DocBin(docs=[Doc(Vocab())]).to_disk(tmp_path / "corpus.spacy")
+    DocBin(docs=docs).to_disk(path)
+    assert list(read_sentences(path)) == [Sentence(("iPhone", "14Pro", "好"))]
+    DocBin(docs=[Doc(vocab)]).to_disk(path)
     with pytest.raises(ValueError, match=r"corpus\.spacy: no Doc of the file has a word"):
-        list(read_sentences(tmp_path / "corpus.spacy"))
+        list(read_sentences(path))
+    for content in (b"", b"x", b"not zlib at all" * 9, b"x\x9c\x03\x00\x00\x00"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"corpus\.spacy: not a corpus in spaCy's binary fo"):
+            list(read_sentences(path))
 
 
 # ---- treebanks ----
@@ -359,9 +273,9 @@ def treebank(misc: str = "_", *, last: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_treebanks(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+def test_treebanks(tmp_path: Path, runs: Runs) -> None:
     source, output = write(tmp_path / "a.conllu", treebank()), tmp_path / "a.spacy"
-    printed = invoke("convert", source, output).stdout
+    printed = runs("convert", source, output)
     assert "3 sentences, 11 words; heads left out, as they are no tree: 2 sentences; " in printed
     assert "1 universal tag left out: UD has no such name" in printed
     docs = docs_of(output)
@@ -405,8 +319,8 @@ JOINED = ["老师看书。", "学生来了", "我们明天去杭州"]
 def test_spaces_of_treebanks(
     *,
     tmp_path: Path,
-    invoke: Callable[..., Result],
-    fails: Callable[..., str],
+    runs: Runs,
+    fails: Fails,
     misc: str,
     last: str | None,
     spaces: str,
@@ -426,13 +340,13 @@ def test_spaces_of_treebanks(
         assert "--spaces none" in message
         assert not output.exists()
         return
-    assert invoke("convert", source, output, "--spaces", spaces).exit_code == 0
+    runs("convert", source, output, "--spaces", spaces)
     docs = docs_of(output)
     assert [doc.text for doc in docs[:3]] == texts
     assert words_of(docs[:3]) == WORDS
 
 
-def test_spaces_of_other_languages_are_kept(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+def test_spaces_of_other_languages_are_kept(tmp_path: Path, runs: Runs) -> None:
     lines = [
         "1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_",
         "2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_",
@@ -441,7 +355,7 @@ def test_spaces_of_other_languages_are_kept(tmp_path: Path, invoke: Callable[...
         "4\tknow\t_\tVERB\tVB\t_\t2\tdep\t_\t_",
     ]
     source, output = write(tmp_path / "a.conllu", "\n".join(lines)), tmp_path / "a.spacy"
-    assert invoke("convert", source, output).exit_code == 0
+    runs("convert", source, output)
     assert [doc.text for doc in docs_of(output)] == ["We don't know"]
 
 
@@ -479,7 +393,7 @@ def test_a_tree_is_what_leads_to_one_root(column: list[int | None]) -> None:
         assert len(list(doc.sents)) == 1
 
 
-# ---- PFR, tagged text, SIGHAN ----
+# ---- PFR, SIGHAN ----
 
 PFR = """\
 19980101-01-001-001/m  [临江/ns  大学/n]nt  在/p  招生/vn  。/w  学生/n  来/v  了/y  。/w
@@ -489,109 +403,82 @@ PFR = """\
 """
 
 
-def test_paragraphs(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+def test_paragraphs(tmp_path: Path, runs: Runs, fails: Fails) -> None:
     source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
-    assert "3 sentences, 13 words" in invoke("convert", source, output).stdout
+    assert "3 sentences, 13 words" in runs("convert", source, output)
     first = docs_of(output)[0]
     assert [token.tag_ for token in first] == ["ns", "n", "p", "vn", "w", "n", "v", "y", "w"]
     assert [sentence.text for sentence in first.sents] == ["临江大学在招生。", "学生来了。"]
-    invoke("convert", source, output, "--compounds", "merged", "--force")
-    first = docs_of(output)[0]
+    options = ("--compounds", "merged", "--days", "1,28-31", "--force")
+    runs("convert", source, output, *options)
+    first, second = docs_of(output)
     assert [(token.text, token.tag_) for token in first][:2] == [("临江大学", "nt"), ("在", "p")]
     assert len(list(first.sents)) == 2
-
-
-@pytest.mark.parametrize(
-    ("days", "firsts"),
-    [("1-24", ["临江", "天气"]), ("31", ["图书馆"]), ("1,28-31", ["临江", "图书馆"])],
-)
-def test_days(tmp_path: Path, invoke: Callable[..., Result], days: str, firsts: list[str]) -> None:
-    source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
-    assert invoke("convert", source, output, "--days", days).exit_code == 0
-    assert [doc[0].text for doc in docs_of(output)] == firsts
-
-
-def test_days_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
-    source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
-    assert "no paragraph of the days asked for" in fails("convert", source, output, "--days", "5-9")
+    assert second[0].text == "图书馆"
+    message = fails("convert", source, output, "--days", "5-9", "--force")
+    assert "no paragraph of the days asked for" in message
+    assert parse_days("1-3,2,9") == {1, 2, 3, 9}
     for days in ("", "0", "32", "9-5", "1-", "-3", "1,,2", "a", "１", "1-40", "1 - 2"):
         with pytest.raises(ValueError, match="is no choice of days"):
             parse_days(days)
-    assert parse_days("1-3,2,9") == {1, 2, 3, 9}
 
 
-def test_tagged_text(tmp_path: Path, invoke: Callable[..., Result]) -> None:
-    lines = "".join(" ".join(map("_".join, sentence)) + "\n" for sentence in TAGGED)
-    source, output = write(tmp_path / "a.txt", lines), tmp_path / "a.spacy"
-    assert invoke("convert", source, output).exit_code == 0
-    assert [[(token.text, token.tag_) for token in doc] for doc in docs_of(output)] == TAGGED
-
-
-@pytest.mark.parametrize("encoded", [False, True])
-@pytest.mark.parametrize("corpus", ["as", "cityu", "msr", "pku"])
-def test_a_release(
-    tmp_path: Path, invoke: Callable[..., Result], corpus: str, encoded: bool
-) -> None:
-    training, test = SENTENCES[corpus]
+def test_a_release(tmp_path: Path, runs: Runs, fails: Fails) -> None:
     folder, archive = write_release(tmp_path), write_archive(tmp_path / "icwb2-data.zip")
     output = tmp_path / "a.spacy"
-    options = ["--encoding", ENCODINGS[corpus]] if encoded else []
-    for source in (folder, archive):
-        for part, expected in (("training", training), ("test", test)):
-            named = ["--part", f"{corpus}/{part}", *options]
-            result = invoke("convert", source, output, "--force", *named)
-            assert result.exit_code == 0
+    for corpus, (training, test) in SENTENCES.items():
+        suffix = ".b5" if corpus == "as" else ".txt"
+        file = folder / "training" / f"{corpus}_training{suffix}"
+        for source, part, expected in (
+            (folder, "training", training),
+            (archive, "test", test),
+            # A file of it, by its name.
+            (file, None, training),
+        ):
+            named = ["--part", f"{corpus}/{part}"] if part else []
+            runs("convert", source, output, "--force", *named, "--encoding", ENCODINGS[corpus])
             assert words_of(docs_of(output)) == [list(sentence) for sentence in expected]
-    # A file of it, by its name.
-    suffix = (".b5" if corpus == "as" else ".txt") if encoded else ".utf8"
-    file = folder / "training" / f"{corpus}_training{suffix}"
-    for named in ([], ["--format", "sighan"]):
-        assert invoke("convert", file, output, "--force", *options, *named).exit_code == 0
-        assert words_of(docs_of(output)) == [list(sentence) for sentence in training]
-
-
-def test_parts_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
-    folder, output = write_release(tmp_path), tmp_path / "a.spacy"
-    assert "in it are as/training, as/test, cityu" in fails("convert", folder, output)
-    assert "'ctb' is no corpus" in fails("convert", folder, output, "--part", "ctb/test")
-    assert "'dev' is no part" in fails("convert", folder, output, "--part", "pku/dev")
-    assert "is not segmented" in fails("convert", folder, output, "--part", "pku/test_raw")
-    assert "write corpus and part" in fails("convert", folder, output, "--part", "pku")
-    # The raw text of the test set.
+    runs("convert", archive, output, "--force", "--part", "pku/test")
+    assert words_of(docs_of(output)) == [list(sentence) for sentence in SENTENCES["pku"][1]]
+    for part, message in (
+        ([], "in it are as/training, as/test, cityu"),
+        (["--part", "ctb/test"], "'ctb' is no corpus"),
+        (["--part", "pku/dev"], "'dev' is no part"),
+        (["--part", "pku/test_raw"], "is not segmented"),
+        (["--part", "pku"], "write corpus and part"),
+    ):
+        assert message in fails("convert", folder, output, "--force", *part)
     raw = folder / "testing" / "pku_test.utf8"
-    assert "does not seem to be segmented" in fails("convert", raw, output)
+    assert "does not seem to be segmented" in fails("convert", raw, output, "--force")
 
 
 # ---- shares ----
 
 
-@pytest.mark.parametrize(
-    ("percent", "taken"),
-    [("0:90", range(13)), ("90:100", range(13, 15)), ("0:100", range(15)), ("20:40", range(3, 6))],
-)
-def test_shares(tmp_path: Path, invoke: Callable[..., Result], percent: str, taken: range) -> None:
-    first = write(tmp_path / "a.txt", "".join(f"第 {i} 句\n" for i in range(10)))
-    second = write(tmp_path / "b.txt", "".join(f"第 {i} 句\n" for i in range(10, 15)))
+def test_shares_of_two_inputs_in_their_order(tmp_path: Path, runs: Runs, fails: Fails) -> None:
+    first = write(tmp_path / "a.txt", "".join(f"第 {i} 句\r\n\r\n" for i in range(10)))
+    second = write(
+        tmp_path / "b.mrg", "".join(f"(NP (OD 第) (CD {i}) (M 句))\n" for i in range(10, 15))
+    )
     output = tmp_path / "c.txt"
-    named = ["--format", "segmented"]
-    assert invoke("convert", first, second, output, "--percent", percent, *named).exit_code == 0
-    assert [line.split()[1] for line in output.read_text("utf-8").splitlines()] == [
-        *map(str, taken)
-    ]
+    for begin, end, taken in (
+        *((0, 90, range(13)), (90, 100, range(13, 15))),
+        *((0, 100, range(15)), (20, 40, range(3, 6))),
+    ):
+        given = (first, second, output, "--percent", f"{begin}:{end}", "--force")
+        assert f"{len(taken)} sentences, {3 * len(taken)} words" in runs("convert", *given)
+        assert output.read_text("utf-8") == "".join(f"第 {i} 句\n" for i in taken)
+    one = write(tmp_path / "one.txt", "好 书\n")
+    assert "none is between" in fails("convert", one, tmp_path / "o.spacy", "--percent", "0:90")
 
 
-@given(st.integers(0, 100), st.integers(0, 100))
+@given(st.integers(0, 101), st.integers(0, 101))
 def test_shares_are_named_in_percent(begin: int, end: int) -> None:
-    if begin < end:
+    if begin < end <= 100:
         assert parse_percent(f"{begin}:{end}") == (begin, end)
     else:
         with pytest.raises(ValueError, match="--percent"):
             parse_percent(f"{begin}:{end}")
-
-
-def test_shares_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
-    source, output = write(tmp_path / "a.txt", "好 书\n"), tmp_path / "a.spacy"
-    assert "none is between" in fails("convert", source, output, "--percent", "0:90")
-    for percent in ("", "90", "0:101", "-1:5", "10:10", "０:9"):
-        assert "--percent is" in fails("convert", source, output, "--percent", percent)
-    assert not output.exists()
+    for percent in ("", "90", "-1:5", "０:9"):
+        with pytest.raises(ValueError, match="--percent"):
+            parse_percent(percent)

@@ -22,6 +22,7 @@ from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.labeling_documents import spans_of_doc
 
 Invoke = Callable[..., Result]
+Runs = Callable[..., str]
 Fails = Callable[..., str]
 
 COLUMNS = """\
@@ -80,16 +81,15 @@ CONVERTED = {
 }
 
 
-def converted(task: str, folder: Path, invoke: Invoke) -> Path:
+def converted(task: str, folder: Path, runs: Runs) -> Path:
     path = folder / f"{task}.spacy"
     if not path.exists():
         source, *options = CONVERTED[task]
-        result = invoke("convert", folder / source, path, *options)
-        assert result.exit_code == 0, result.output
+        runs("convert", folder / source, path, *options)
     return path
 
 
-def fitted(task: str, folder: Path, invoke: Invoke, seed: int = 3) -> Path:
+def fitted(task: str, folder: Path, invoke: Invoke, runs: Runs, seed: int = 3) -> Path:
     """The folder of a pipeline that was trained for a task."""
     output = folder / f"{task}{seed}"
     if not output.exists():
@@ -101,8 +101,7 @@ def fitted(task: str, folder: Path, invoke: Invoke, seed: int = 3) -> Path:
             ("init-config", config, "--task", task, "--lang", "en", "--force", *shared),
             ("fit", config, output, *shared, *options, "--report", folder / f"{task}.json"),
         ):
-            result = invoke(*command)
-            assert result.exit_code == 0, result.output
+            runs(*command)
     return output
 
 
@@ -110,10 +109,9 @@ def docs_of(path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(Vocab()))
 
 
-def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
+def report_of(runs: Runs, tmp_path: Path, *arguments: object) -> dict[str, object]:
     output = tmp_path / "report.json"
-    result = invoke("evaluate", *arguments, "--output", output)
-    assert result.exit_code == 0, result.output
+    runs("evaluate", *arguments, "--output", output)
     return dict(json.loads(output.read_text("utf-8")))
 
 
@@ -154,11 +152,10 @@ def test_columns_become_spans(folder: Path, invoke: Invoke) -> None:
         (["B-A", "I-A", "B-B", "O"], ("--scheme", "bio")),
     ],
 )
-def test_schemes(tmp_path: Path, invoke: Invoke, labels: list[str], options: list[str]) -> None:
+def test_schemes(tmp_path: Path, runs: Runs, labels: list[str], options: list[str]) -> None:
     rows = "".join(f"{word} {label}\n" for word, label in zip("wxyz", labels, strict=True))
     source, output = write(tmp_path / "a.col", rows), tmp_path / "a.spacy"
-    result = invoke("convert", source, output, "--columns", "word,label", *options)
-    assert result.exit_code == 0, result.output
+    runs("convert", source, output, "--columns", "word,label", *options)
     expected = [(0, 2, "A"), (2, 3, "B"), *([(3, 4, "C")] if labels[3] == "C" else [])]
     assert spans_of_doc(docs_of(output)[0], "ents") == expected
 
@@ -176,11 +173,11 @@ def test_documents_of_several_sentences(folder: Path, invoke: Invoke, tmp_path: 
     assert spans_of_doc(second, "ents") == ENTITIES[2]
 
 
-def test_comments_and_spaces(tmp_path: Path, invoke: Invoke) -> None:
+def test_comments_and_spaces(tmp_path: Path, runs: Runs) -> None:
     rows = "###MEDLINE:1\n\n李 B-PER\n明 I-PER\nlikes O\n、 O\nx O\n"
     source = write(tmp_path / "a.col", rows)
     options = ("--columns", "word,label", "--comments", "###MEDLINE:")
-    assert invoke("convert", source, tmp_path / "a.spacy", *options).exit_code == 0
+    runs("convert", source, tmp_path / "a.spacy", *options)
     assert docs_of(tmp_path / "a.spacy")[0].text == "李明likes、x"
     read = CorpusOptions(columns=("word",), spaces=Spaces.none)
     plain = write(tmp_path / "b.col", "Mira\nsails\n")
@@ -196,7 +193,7 @@ def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:
     assert [token.pos_ for token in docs_of(tmp_path / "a.spacy")[0]] == ["PROPN", ""]
 
 
-def test_texts_become_docs(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_texts_become_docs(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
     first, *_, last = docs_of(converted("classify", folder, invoke))
     assert first.text == "Two boats left the quay at dawn."
     assert (first.cats, last.cats) == ({"harbour": 1.0}, {"kitchen": 1.0})
@@ -204,21 +201,21 @@ def test_texts_become_docs(folder: Path, invoke: Invoke, tmp_path: Path) -> None
         dict(zip(("text", "label"), line.split("\t"), strict=True)) for line in TEXTS.splitlines()
     ]
     source = write(tmp_path / "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    assert invoke("convert", source, tmp_path / "a.spacy", "--lang", "en").exit_code == 0
+    runs("convert", source, tmp_path / "a.spacy", "--lang", "en")
     docs = docs_of(tmp_path / "a.spacy")
     assert [(doc.text, doc.cats) for doc in docs] == [
         (doc.text, doc.cats) for doc in docs_of(folder / "classify.spacy")
     ]
     # White space within texts is part of them.
     odd = write(tmp_path / "b.jsonl", '{"text": " two  spaces\\n", "category": "x"}\n')
-    assert invoke("convert", odd, tmp_path / "b.spacy").exit_code == 0
+    runs("convert", odd, tmp_path / "b.spacy")
     assert docs_of(tmp_path / "b.spacy")[0].text == " two  spaces\n"
 
 
-def test_docs_keep_their_labels(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_docs_keep_their_labels(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
     for task in CONVERTED:
         path, again = converted(task, folder, invoke), tmp_path / f"{task}.spacy"
-        assert invoke("convert", path, again).exit_code == 0
+        runs("convert", path, again)
         before, after = list(read_sentences(path)), list(read_sentences(again))
         assert before == after
         assert before[0].entities == (ENTITIES[0] if task == "label" else None)
@@ -276,13 +273,13 @@ def test_what_configs_say(folder: Path, invoke: Invoke) -> None:
     assert block("classify")["model"]["characters"] == [1, 2]
 
 
-def test_universal_tags_of_chunks(tmp_path: Path, invoke: Invoke) -> None:
+def test_universal_tags_of_chunks(tmp_path: Path, runs: Runs) -> None:
     source, train = (
         write(tmp_path / "a.col", "Mira PROPN B-NP\nsails VERB O\n"),
         tmp_path / "a.spacy",
     )
     options = ("--columns", "word,pos,label", "--spans-key", "chunks")
-    assert invoke("convert", source, train, *options).exit_code == 0
+    runs("convert", source, train, *options)
     config = load_config_from_str(init_config(None, task="chunk", lang="en", train=train))
     assert config["components"]["sequence_labeler"]["columns"] == {"tag": "pos"}
 
@@ -303,7 +300,9 @@ def test_what_no_config_can_be_made_for(folder: Path, invoke: Invoke, fails: Fai
 
 
 @pytest.mark.slow
-def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+def test_unlabeled_texts(
+    folder: Path, invoke: Invoke, runs: Runs, fails: Fails, tmp_path: Path
+) -> None:
     """They count in feature noising as those do that the estimator is given."""
     corpus, output = converted("label", folder, invoke), tmp_path / "out"
     fitted("label", folder, invoke)
@@ -312,7 +311,7 @@ def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: P
     noise = (f"{learning}.noise", "dropout", f"{learning}.noise_level", 0.5)
     epochs = ("--training.max_epochs", 3)
     config = folder / "label.cfg"
-    assert invoke("fit", config, output, *options, *noise, *epochs).exit_code == 0
+    runs("fit", config, output, *options, *noise, *epochs)
     gold = [
         [tuple(line.split()[:1] + line.split()[3:]) for line in sentence.splitlines()]
         for sentence in COLUMNS.split("\n\n")
@@ -336,7 +335,7 @@ def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: P
 
 @pytest.mark.slow
 def test_tags_by_the_pipes_of_another_pipeline(
-    folder: Path, invoke: Invoke, tmp_path: Path
+    folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path
 ) -> None:
     """Chunks are found over tags of a tagger that comes with the tokenizer."""
     corpus = converted("chunk", folder, invoke)
@@ -344,9 +343,8 @@ def test_tags_by_the_pipes_of_another_pipeline(
     tagger = fitted_tagger(folder, invoke)
     config, output = tmp_path / "chunk.cfg", tmp_path / "chunk"
     task = ("--task", "chunk", "--lang", "en", "--base", tagger)
-    assert invoke("init-config", config, *task, *shared).exit_code == 0
-    result = invoke("fit", config, output, *shared, "--training.max_epochs", EPOCHS)
-    assert result.exit_code == 0, result.output
+    runs("init-config", config, *task, *shared)
+    runs("fit", config, output, *shared, "--training.max_epochs", EPOCHS)
     nlp = spacy.load(output)
     assert nlp.pipe_names == ["tagger", "sequence_labeler"]
     doc = nlp("Mira Holt sails to Veldau .")
@@ -358,7 +356,7 @@ def test_tags_by_the_pipes_of_another_pipeline(
     assert "tag_acc" not in given
 
 
-def fitted_tagger(folder: Path, invoke: Invoke) -> Path:
+def fitted_tagger(folder: Path, invoke: Invoke, runs: Runs) -> Path:
     corpus, output = converted("chunk", folder, invoke), folder / "tagger"
     if output.exists():
         return output
@@ -368,14 +366,14 @@ def fitted_tagger(folder: Path, invoke: Invoke) -> Path:
         ("init-config", config, "--task", "tag", "--lang", "en", *shared),
         ("fit", config, output, *shared, "--training.max_epochs", EPOCHS),
     ):
-        assert invoke(*command).exit_code == 0
+        runs(*command)
     return output
 
 
 # Evaluate ----------------------------------------------------------------------------------------
 
 
-def test_figures_of_entities(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_figures_of_entities(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
     """On the labels of other sentences, as `score_spans` counts those of the estimator."""
     pipeline = fitted("label", folder, invoke)
     gold = write(
@@ -396,7 +394,7 @@ def test_figures_of_entities(folder: Path, invoke: Invoke, tmp_path: Path) -> No
     assert {key: texts[key] for key in texts if key != "given"} == {
         key: report[key] for key in report if key != "given"
     }
-    printed = invoke("evaluate", *shared).stdout
+    printed = runs("evaluate", *shared)
     assert f"{100 * scores.ents_f:.2f}" in printed
     assert "PER" in printed
 

@@ -23,6 +23,7 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
 Invoke = Callable[..., Result]
+Runs = Callable[..., str]
 Fails = Callable[..., str]
 
 # A word, its tag, its head from 1 (0: the root) and its relation.
@@ -66,7 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def parsing(folder: Path, invoke: Invoke) -> Path:
+def parsing(folder: Path, runs: Runs) -> Path:
     """The folder of a pipeline that tags and parses given words."""
     output = folder / "parse"
     if output.exists():
@@ -83,21 +84,20 @@ def parsing(folder: Path, invoke: Invoke) -> Path:
         ("init-config", folder / "parse.cfg", "--task", "parse", "--base", tagger, *shared),
         ("fit", folder / "parse.cfg", output, *shared, *settings),
     ):
-        assert invoke(*command).exit_code == 0
+        runs(*command)
     return output
 
 
-def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
+def report_of(runs: Runs, tmp_path: Path, *arguments: object) -> dict[str, object]:
     output = tmp_path / "report.json"
-    result = invoke("evaluate", *arguments, "--output", output)
-    assert result.exit_code == 0, result.output
+    runs("evaluate", *arguments, "--output", output)
     return dict(json.loads(output.read_text("utf-8")))
 
 
 # Corpora -----------------------------------------------------------------------------------------
 
 
-def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke) -> None:
+def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke, runs: Runs) -> None:
     source, output = tmp_path / "trees.conllu", tmp_path / "trees.spacy"
     flat = "我们\t_\t_\tPN\t_\t_\t_\t_\tSpaceAfter=No"
     source.write_text(conllu(TREES[:3]) + f"1\t{flat}\n\n" + conllu(TREES[3:]), encoding="utf8")
@@ -127,7 +127,7 @@ def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke) -> None:
         [(*row[:3], row[3] if row[2] else "ROOT") for row in rows_of(each)] for each in TREES
     ]
     again = tmp_path / "again.conllu"
-    assert invoke("convert", source, again, "-n", 2).exit_code == 0
+    runs("convert", source, again, "-n", 2)
     words = [[row[0] for row in rows_of(each)] for each in TREES]
     assert [list(each.words) for each in read_sentences(again)] == [
         *words[:3],
@@ -136,7 +136,7 @@ def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke) -> None:
     ]
 
 
-def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_docs_keep_their_trees(parsing: Path, folder: Path, runs: Runs, tmp_path: Path) -> None:
     sentences = list(read_sentences(folder / "gold.spacy"))
     assert sentences[0] == Sentence(
         words=("我", "看", "书", "。"),
@@ -145,13 +145,13 @@ def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_
         labels=("nsubj", "ROOT", "obj", "punct"),
     )
     back = tmp_path / "back.conllu"
-    assert invoke("convert", folder / "gold.spacy", back).exit_code == 0
+    runs("convert", folder / "gold.spacy", back)
     lines = back.read_text("utf-8").splitlines(keepends=True)
     kept = "".join(line for line in lines if not line.startswith("#"))
     assert kept == (folder / "gold.conllu").read_text("utf-8")
 
 
-def test_docs_of_several_sentences(tmp_path: Path, invoke: Invoke) -> None:
+def test_docs_of_several_sentences(tmp_path: Path, runs: Runs) -> None:
     vocab = Vocab()
     doc = Doc(
         vocab,
@@ -168,7 +168,7 @@ def test_docs_of_several_sentences(tmp_path: Path, invoke: Invoke) -> None:
     assert whole.starts == (True, False, True, False)
     # Trees in part are none.
     assert incomplete.heads == incomplete.labels == ()
-    assert invoke("convert", path, tmp_path / "docs.conllu").exit_code == 0
+    runs("convert", path, tmp_path / "docs.conllu")
     found = list(read_sentences(tmp_path / "docs.conllu", CorpusOptions()))
     assert [sentence.heads for sentence in found] == [(1, ROOT), (1, ROOT), ()]
 
@@ -213,7 +213,7 @@ def test_tags_in_training_are_those_of_the_corpus_and_in_evaluation_those_of_the
 
 
 def test_behind_a_tokenizer_that_tags(
-    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
+    parsing: Path, folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path
 ) -> None:
     joint, config, output = (tmp_path / name for name in ("joint", "parse.cfg", "parse"))
     corpora = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
@@ -224,7 +224,7 @@ def test_behind_a_tokenizer_that_tags(
         ("init-config", config, "--task", "parse", "--base", joint, *corpora),
         ("fit", config, output, *corpora, *settings),
     ):
-        assert invoke(*command).exit_code == 0
+        runs(*command)
     nlp = spacy.load(output)
     # The tokenizer tags raw text; given words need given tags.
     assert nlp.pipe_names == ["parser"]
@@ -244,7 +244,7 @@ def test_behind_a_tokenizer_that_tags(
 
 
 @pytest.fixture
-def universal(tmp_path: Path, invoke: Invoke) -> Path:
+def universal(tmp_path: Path, runs: Runs) -> Path:
     """A treebank of universal tags alone, as a file of Docs."""
     named = {"PN": "PRON", "VV": "VERB", "NR": "PROPN", "JJ": "ADJ", "AD": "ADV", "VA": "VERB"}
     named |= {"NN": "NOUN", "PU": "PUNCT"}
@@ -256,13 +256,13 @@ def universal(tmp_path: Path, invoke: Invoke) -> Path:
         ),
         "utf-8",
     )
-    assert invoke("convert", path, path.with_suffix(".spacy")).exit_code == 0
+    runs("convert", path, path.with_suffix(".spacy"))
     return path.with_suffix(".spacy")
 
 
 @pytest.mark.slow
 def test_a_treebank_of_universal_tags_alone(
-    universal: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+    universal: Path, invoke: Invoke, runs: Runs, fails: Fails, tmp_path: Path
 ) -> None:
     tagger, parser, alone = (tmp_path / name for name in ("tagger", "parser", "alone"))
     corpora = ("--train", universal, "--dev", universal)
@@ -272,12 +272,12 @@ def test_a_treebank_of_universal_tags_alone(
         (alone, "--task", "parse"),
     ):
         config = output.with_suffix(".cfg")
-        assert invoke("init-config", config, *options, *corpora).exit_code == 0
+        runs("init-config", config, *options, *corpora)
         made = load_config(config)
         name = made["nlp"]["pipeline"][-1]
         assert made["components"][name]["attribute"] == "pos"
         settings = ("--training.max_epochs", EPOCHS)
-        assert invoke("fit", config, output, *corpora, *settings).exit_code == 0
+        runs("fit", config, output, *corpora, *settings)
     assert load_config(tmp_path / "tagger.cfg")["training"]["score_weights"]["pos_acc"] == 1.0
     assert load_config(tmp_path / "parser.cfg")["nlp"]["pipeline"] == ["tagger", "parser"]
     for pipeline, given in ((parser, "words"), (parser, "words,tags"), (alone, "words,tags")):
@@ -331,7 +331,7 @@ def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Pa
     assert score(nlp, gold, tags=True).figures["dep_las"] == 1.0
 
 
-def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_trees_of_raw_text(parsing: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
     """Behind spaCy's characters, of which the words of these trees are made."""
     gold = tmp_path / "gold.conllu"
     # 看书 is one word here: of 4 predicted words and 3 gold ones, 2 are the same, with their tags.
@@ -352,7 +352,7 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
         assert report["uas_f"] == report["las_f"] == report["tag_f"] == 1.0
         counts = report["counts"]["dependencies"]
         assert (counts["gold"], counts["arc_gold"], counts["left_out"]) == (12, 8, 1)
-    printed = invoke("evaluate", parsing, gold).stdout
+    printed = runs("evaluate", parsing, gold)
     assert "Not wholly annotated, and counted for words alone: 1 sentence" in printed
     # Where no tree is whole, words with tags are left.
     gold.write_text(conllu([TREES[1]]).replace("\t2\tpunct", "\t_\t_"), "utf-8")

@@ -24,6 +24,7 @@ from spacy_structreg.models.tagging import Tagger
 from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 
 Invoke = Callable[..., Result]
+Runs = Callable[..., str]
 Fails = Callable[..., str]
 
 NOUNS = ["图书馆", "书", "老师", "学生", "公园"]
@@ -77,12 +78,12 @@ def configs(corpus: Path) -> dict[str, Path]:
     return paths
 
 
-def fitted(task: str, configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
+def fitted(task: str, configs: dict[str, Path], corpus: Path, runs: Runs) -> Path:
     output = corpus.with_name(task)
     if not output.exists():
         options = ("--training.seed", 3, "--training.max_epochs", EPOCHS)
         shared = ("--train", corpus, "--dev", corpus)
-        assert invoke("fit", configs[task], output, *shared, *options).exit_code == 0
+        runs("fit", configs[task], output, *shared, *options)
     return output
 
 
@@ -282,14 +283,13 @@ def test_folds_by_hand_and_any_number_of_threads(
     corpus: Path,
     tmp_path: Path,
     sentences: list[list[str]],
-    invoke: Invoke,
+    runs: Runs,
 ) -> None:
     outputs = [tmp_path / f"{threads}.spacy" for threads in (1, 3)]
     options = ("--folds", 4, "--training.seed", 5, "--training.max_epochs", 2)
     for output, threads in zip(outputs, (1, 3), strict=True):
-        result = invoke("jackknife", configs["tag"], corpus, output, "--threads", threads, *options)
-        assert result.exit_code == 0, result.output
-        assert ": tag_acc " in result.stdout
+        printed = runs("jackknife", configs["tag"], corpus, output, "--threads", threads, *options)
+        assert ": tag_acc " in printed
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     gold = list(map(tag, sentences * 4))
     expected = []

@@ -34,12 +34,11 @@ def asked_in(path: Path) -> list[tuple[str, list[int]]]:
     return found
 
 
-def test_the_least_certain_decisions_are_asked_for(pipeline, invoke, tmp_path: Path) -> None:
+def test_the_least_certain_decisions_are_asked_for(pipeline, runs, tmp_path: Path) -> None:
     raw, output = tmp_path / "raw.txt", tmp_path / "questions.partial"
     raw.write_text(RAW, encoding="utf-8")
-    result = invoke("uncertain", pipeline, raw, output, "--n", 6)
-    assert result.exit_code == 0
-    assert result.stdout.startswith(f"{output}: 6 questions in ")
+    printed = runs("uncertain", pipeline, raw, output, "--n", 6)
+    assert printed.startswith(f"{output}: 6 questions in ")
     least: dict[str, tuple[float, str, int]] = {}
     for text, margins in margins_of(pipeline, RAW):
         for place, margin in enumerate(np.abs(margins).tolist()):
@@ -52,28 +51,28 @@ def test_the_least_certain_decisions_are_asked_for(pipeline, invoke, tmp_path: P
 
 
 def test_of_a_short_text_a_tenth_is_asked_for(
-    pipeline, invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pipeline, runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw, output = tmp_path / "raw.txt", tmp_path / "questions.partial"
     sentence = RAW.split("。", maxsplit=1)[0]
     for text, n_asked in ((sentence + "。", 1), (RAW, 3), (sentence[:2], 1)):
         raw.write_text(text, encoding="utf-8")
-        result = invoke("uncertain", pipeline, raw, output, "--force")
+        printed = runs("uncertain", pipeline, raw, output, "--force")
         questions = "1 question" if n_asked == 1 else f"{n_asked} questions"
-        assert result.stdout.startswith(f"{output}: {questions} in ")
+        assert printed.startswith(f"{output}: {questions} in ")
         assert sum(len(places) for _, places in asked_in(output)) == n_asked
-    assert result.stdout.endswith(" in 1 sentence\n")
+    assert printed.endswith(" in 1 sentence\n")
     # Of a long one, no more than the number.
     monkeypatch.setattr("spacy_structreg.cli.uncertain.MOST", 2)
     raw.write_text(RAW, encoding="utf-8")
-    assert invoke("uncertain", pipeline, raw, output, "--force").exit_code == 0
+    runs("uncertain", pipeline, raw, output, "--force")
     assert sum(len(places) for _, places in asked_in(output)) == 2
 
 
-def test_a_share(pipeline, invoke, tmp_path: Path) -> None:
+def test_a_share(pipeline, runs, tmp_path: Path) -> None:
     raw, output = tmp_path / "raw.txt", tmp_path / "questions.partial"
     raw.write_text(RAW, encoding="utf-8")
-    assert invoke("uncertain", pipeline, raw, output, "--share", 0.1, "-t", 2).exit_code == 0
+    runs("uncertain", pipeline, raw, output, "--share", 0.1, "-t", 2)
     n_characters = len("".join(RAW.split()))
     assert sum(len(places) for _, places in asked_in(output)) == round(0.1 * n_characters)
 
@@ -114,9 +113,9 @@ def answers(tmp_path: Path) -> Path:
     return path
 
 
-def test_answers_become_docs_and_partial_annotation_again(answers, invoke, tmp_path) -> None:
+def test_answers_become_docs_and_partial_annotation_again(answers, runs, tmp_path) -> None:
     corpus, again = tmp_path / "answers.spacy", tmp_path / "again.partial"
-    assert invoke("convert", answers, corpus).exit_code == 0
+    runs("convert", answers, corpus)
     one, other = read_docbin(corpus, Vocab())
     assert [token.text for token in one] == ["小王", "在", "图书馆", "看", "书", "。"]
     assert [(span.start, span.end) for span in one.spans[UNKNOWN_WORDS]] == [(1, 3), (3, 6)]
@@ -126,7 +125,7 @@ def test_answers_become_docs_and_partial_annotation_again(answers, invoke, tmp_p
     assert sentence == next(read_partial(answers))
     with pytest.raises(ValueError, match="known in part"):
         gold_words(one)
-    assert invoke("convert", corpus, again).exit_code == 0
+    runs("convert", corpus, again)
     assert again.read_text("utf-8") == ANSWERS.replace("?", " ")
 
 

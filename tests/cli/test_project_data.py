@@ -17,6 +17,7 @@ from unpack import unpack
 from spacy_structreg.cli.commands import as_command
 from spacy_structreg.corpora.formats.conllu import TreebankSentence, Word, read_conllu, write_conllu
 
+Runs = Callable[..., str]
 Fails = Callable[..., str]
 GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
 
@@ -39,7 +40,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestCopyData:
     def test_files_are_copied_and_decompressed(
-        self, tmp_path: Path, invoke: Callable, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         data = tmp_path / "data"
         (data / "x").mkdir(parents=True)
@@ -48,8 +49,8 @@ class TestCopyData:
         (data / "x/c.txt.gz").write_bytes(gzip.compress(b"c"))
         Path("d.txt").write_bytes(b"old")
         files = [f"x/{name}.txt=deep/{name}.txt" for name in "abc"] + ["x/d.txt=d.txt"]
-        result = invoke("copy-data", *files, "--data", data)
-        assert result.stdout.splitlines() == [
+        printed = runs("copy-data", *files, "--data", data)
+        assert printed.splitlines() == [
             *(f"deep/{name}.txt: x/{name}.txt of {data}" for name in "abc"),
             "d.txt: as it is",
         ]
@@ -58,16 +59,16 @@ class TestCopyData:
         assert Path("d.txt").read_bytes() == b"old"
         (data / "x/d.txt").write_bytes(b"new")
         monkeypatch.setenv("STRUCTREG_DATA", str(data))
-        assert invoke("copy-data", *files).exit_code == 0
+        runs("copy-data", *files)
         assert Path("d.txt").read_bytes() == b"new"
         # Without a folder, all stay.
         monkeypatch.delenv("STRUCTREG_DATA")
-        assert invoke("copy-data", *files).stdout.count(": as it is\n") == 4
+        assert runs("copy-data", *files).count(": as it is\n") == 4
 
     def test_files_of_installed_packages_are_copied(
         self,
         tmp_path: Path,
-        invoke: Callable,
+        runs: Runs,
         fails: Fails,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
@@ -78,7 +79,7 @@ class TestCopyData:
         (package / "dict.txt").write_bytes(b"word\n")
         monkeypatch.syspath_prepend(str(tmp_path / "site"))
         file = "made_up_words:dict.txt=words.txt"
-        assert invoke("copy-data", file).stdout == "words.txt: made_up_words:dict.txt\n"
+        assert runs("copy-data", file) == "words.txt: made_up_words:dict.txt\n"
         assert Path("words.txt").read_bytes() == b"word\n"
         assert "install the package none_such" in fails("copy-data", "none_such:a.txt=a.txt")
         assert "install the package made_up_words" in fails(
@@ -88,17 +89,17 @@ class TestCopyData:
         assert not Path("a.txt").exists()
 
     def test_sources_of_one_target_are_joined_or_none_is_copied(
-        self, tmp_path: Path, invoke: Callable, fails: Fails
+        self, tmp_path: Path, runs: Runs, fails: Fails
     ) -> None:
         Path("b").write_bytes(b"b\n")
         Path("a.xz").write_bytes(lzma.compress(b"a\n"))
         files = ["b=new/c", "a=new/c"]
-        assert invoke("copy-data", *files, "-d", tmp_path).stdout == f"new/c: b, a of {tmp_path}\n"
+        assert runs("copy-data", *files, "-d", tmp_path) == f"new/c: b, a of {tmp_path}\n"
         assert Path("new/c").read_bytes() == b"b\na\n"
         Path("a.xz").unlink()
-        assert invoke("copy-data", *files, "-d", tmp_path).stdout == "new/c: as it is\n"
+        assert runs("copy-data", *files, "-d", tmp_path) == "new/c: as it is\n"
         Path("new/c").unlink()
-        assert invoke("copy-data", *files, "-d", tmp_path, "--missing-ok").stdout == ""
+        assert runs("copy-data", *files, "-d", tmp_path, "--missing-ok") == ""
         assert "has b, a" in fails("copy-data", *files, "-d", tmp_path)
         assert not Path("new/c").exists()
 
@@ -123,38 +124,38 @@ class TestCopyData:
 
 
 class TestUnpack:
-    def test_members_are_written_as_they_are(self, invoke: Callable) -> None:
+    def test_members_are_written_as_they_are(self, runs: Runs) -> None:
         with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as opened:
             opened.writestr("c/x", b"\xff\r\n")
             opened.writestr("c/y", b"y")
-        result = invoke("unpack", "a.zip", "c/x=new/x", "c/y=y")
-        assert result.stdout == "new/x: c/x of a.zip\ny: c/y of a.zip\n"
+        printed = runs("unpack", "a.zip", "c/x=new/x", "c/y=y")
+        assert printed == "new/x: c/x of a.zip\ny: c/y of a.zip\n"
         assert (Path("new/x").read_bytes(), Path("y").read_bytes()) == (b"\xff\r\n", b"y")
 
     def test_members_of_a_pattern_are_joined_in_the_order_of_names(
-        self, invoke: Callable, fails: Fails
+        self, runs: Runs, fails: Fails
     ) -> None:
         with zipfile.ZipFile("a.zip", "w") as opened:
             for number in (10, 2, 1):
                 opened.writestr(f"t/c[1]/wsj_{number:04}.mrg", f"{number}\n")
             opened.writestr("t/c[1]/README", "no trees")
             opened.writestr("t/c1/wsj_0001.mrg", "no trees")
-        result = invoke("unpack", "a.zip", "*/c[1]/wsj_????.mrg=b")
-        assert result.stdout == "b: 3 files of a.zip\n"
+        printed = runs("unpack", "a.zip", "*/c[1]/wsj_????.mrg=b")
+        assert printed == "b: 3 files of a.zip\n"
         assert Path("b").read_text("utf-8") == "1\n2\n10\n"
         assert "there is no *.prd in it, but t/c1/wsj_0001.mrg, t/c[1]/README" in fails(
             "unpack", "a.zip", "*.prd=c"
         )
 
-    def test_another_encoding(self, invoke: Callable, fails: Fails) -> None:
+    def test_another_encoding(self, runs: Runs, fails: Fails) -> None:
         text = "Señor NC B-PER\r\n" * 10_000
         with zipfile.ZipFile("a.zip", "w") as opened:
             opened.writestr("c/esp", text.encode("iso-8859-1"))
             opened.writestr("c/han", ("中" * 100_000).encode("gb18030"))
-        assert invoke("unpack", "a.zip", "c/esp=esp", "-e", "iso-8859-1").exit_code == 0
+        runs("unpack", "a.zip", "c/esp=esp", "-e", "iso-8859-1")
         assert Path("esp").read_bytes().decode() == text
         # A character may begin in one block and end in the next.
-        assert invoke("unpack", "a.zip", "c/han=han", "-e", "gb18030").exit_code == 0
+        runs("unpack", "a.zip", "c/han=han", "-e", "gb18030")
         assert Path("han").read_text("utf-8") == "中" * 100_000
         assert "a.zip/c/esp: not in utf-8" in fails("unpack", "a.zip", "c/esp=x", "-e", "utf-8")
         for encoding in ("none", "hex", "utf-16"):
@@ -184,9 +185,9 @@ class TestUnpack:
         assert "a.zip/x: 1000 bytes are more than the 999" in fails("unpack", "a.zip", "x=y")
         assert not Path("y").exists()
 
-    def test_an_archive_that_may_be_missing(self, invoke: Callable, fails: Fails) -> None:
+    def test_an_archive_that_may_be_missing(self, runs: Runs, fails: Fails) -> None:
         assert fails("unpack", "a.zip", "x=y") == "a.zip: No such file or directory"
-        assert invoke("unpack", "a.zip", "x=y", "--missing-ok").output == ""
+        assert runs("unpack", "a.zip", "x=y", "--missing-ok") == ""
 
 
 def write_treebank(path: str, *identities: str | None) -> None:
@@ -206,27 +207,25 @@ def identities(path: str) -> list[str | None]:
 
 
 class TestSelect:
-    def test_sentences_by_the_beginning_of_their_names(
-        self, invoke: Callable, fails: Fails
-    ) -> None:
+    def test_sentences_by_the_beginning_of_their_names(self, runs: Runs, fails: Fails) -> None:
         write_treebank("a.conllu", "weblog-1", "email-1", None)
         write_treebank("b.conllu", "reviews-1", "weblog-0", "web-1")
-        invoke("select", "b.conllu", "a.conllu", "new/c.conllu", "--sent-id", "weblog-,email-")
+        runs("select", "b.conllu", "a.conllu", "new/c.conllu", "--sent-id", "weblog-,email-")
         assert identities("new/c.conllu") == ["weblog-0", "weblog-1", "email-1"]
         said = fails("select", "a.conllu", "d.conllu", "--sent-id", "weblog-,reviews-,answers-")
         assert said == "no sentence of a.conllu has a sent_id that begins with 'answers-'"
         assert "has an empty part" in fails("select", "a.conllu", "d.conllu", "--sent-id", "a,")
         assert not Path("d.conllu").exists()
 
-    def test_the_rest_of_a_treebank(self, invoke: Callable, fails: Fails) -> None:
+    def test_the_rest_of_a_treebank(self, runs: Runs, fails: Fails) -> None:
         write_treebank("all.conllu", *(f"{name}-{i}" for name in GENRES for i in range(3)))
         for number, part in ((0, "dev"), (2, "test")):
             write_treebank(f"{part}.conllu", *(f"{name}-{number}" for name in GENRES))
         exclude = ("--exclude", "dev.conllu", "--exclude", "test.conllu")
-        result = invoke("select", "all.conllu", "train.conllu", *exclude)
-        assert result.stdout == "train.conllu: 5 sentences\n"
+        printed = runs("select", "all.conllu", "train.conllu", *exclude)
+        assert printed == "train.conllu: 5 sentences\n"
         assert identities("train.conllu") == [f"{name}-1" for name in GENRES]
-        invoke("select", "all.conllu", "some.conllu", *exclude, "--sent-id", "email-")
+        runs("select", "all.conllu", "some.conllu", *exclude, "--sent-id", "email-")
         assert identities("some.conllu") == ["email-1"]
         assert "no sentence is left" in fails("select", "dev.conllu", "x.conllu", *exclude[:2])
         # Parts of another release.
@@ -234,11 +233,11 @@ class TestSelect:
         assert "'weblog-9'" in fails("select", "all.conllu", "x.conllu", *exclude)
         assert not Path("x.conllu").exists()
 
-    def test_inputs_that_may_be_missing(self, invoke: Callable, fails: Fails) -> None:
+    def test_inputs_that_may_be_missing(self, runs: Runs, fails: Fails) -> None:
         write_treebank("a.conllu", "1")
         given = ("select", "a.conllu", "b.conllu", "c.conllu")
         assert fails(*given) == "b.conllu: No such file or directory"
-        assert invoke(*given, "--missing-ok").output == ""
+        assert runs(*given, "--missing-ok") == ""
         assert not Path("c.conllu").exists()
 
     def test_an_output_that_is_an_input(self, fails: Fails) -> None:

@@ -143,6 +143,7 @@ def annotated(tmp_path: Path) -> Path:
         deps=["ROOT", "punct", "nsubj", "dep", "ROOT"],
         ents=["O", "O", "B-GPE", "O", "O"],
     )
+    doc.spans["constituents"] = [doc[0:2]]
     path = tmp_path / "annotated.spacy"
     path.write_bytes(docbin([doc]))
     return path
@@ -166,6 +167,8 @@ def test_only_the_gold_that_is_asked_for_is_handed_on(gold: list[str], annotated
     for attribute in ("DEP", "HEAD", "ENT_IOB"):
         assert reference.has_annotation(attribute)
         assert not predicted.has_annotation(attribute)
+    assert reference.spans
+    assert not predicted.spans
 
 
 @pytest.mark.parametrize("gold", [None, []])
