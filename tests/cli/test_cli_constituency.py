@@ -111,18 +111,6 @@ def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
         )
 
 
-# Configs and fit ---------------------------------------------------------------------------------
-
-
-def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fails) -> None:
-    task = ("init-config", "-", "--task", "constituency")
-    assert "no sentence has constituents, from which" in fails(
-        *task, "--train", folder / "train.bracket"
-    )
-    message = fails("init-config", "-", "--task", "segment", "--base", parsing)
-    assert message.startswith("--base is for the tasks tag, parse, constituency")
-
-
 # Evaluate ----------------------------------------------------------------------------------------
 
 

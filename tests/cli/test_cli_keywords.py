@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import lzma
 from collections import Counter
@@ -48,8 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *options: str) -> str:
-    arguments = ["keywords", str(folder / "nlp"), str(folder / "a.txt"), *options]
+def run(folder: Path, *options: str, text: Path | None = None) -> str:
+    arguments = ["keywords", str(folder / "nlp"), str(text or folder / "a.txt"), *options]
     done = CliRunner().invoke(structreg_app, arguments)
     assert done.exit_code == 0, done.output
     return done.stdout
@@ -83,44 +82,20 @@ def test_lines_as_rows(folder: Path, tmp_path: Path) -> None:
     assert all(float(row["score"]) > 0 for row in rows)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson.gz", "a.csv", "a.csv.xz", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.ndjson.gz", "a.csv.xz", "a.parquet"])
 def test_records_are_as_lines_of_text(name: str, folder: Path, tmp_path: Path) -> None:
-    texts = TEXT.split("\n")
-    path = tmp_path / name
+    texts, path = TEXT.split("\n"), tmp_path / name
     if path.suffix == ".parquet":
         pq.write_table(pa.table({"body": texts}), path)
+    elif path.suffix == ".gz":
+        lines = "".join(json.dumps({"body": text}) + "\n" for text in texts)
+        path.write_bytes(gzip.compress(lines.encode()))
     else:
-        stream = io.StringIO(newline="")
-        if "csv" in name:
+        with lzma.open(path, "wt", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows([["id", "body"], *enumerate(texts)])
-        else:
-            stream.writelines(json.dumps({"body": text}) + "\n" for text in texts)
-        data = stream.getvalue().encode()
-        compress = {".gz": gzip.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
-        path.write_bytes(compress(data))
-    arguments = ["keywords", str(folder / "nlp"), str(path), "--text-column", "body"]
     for options in ([], ["--lines"], ["--against", str(folder / "b.txt")]):
         expected = run(folder, *options).replace(str(folder / "a.txt"), str(path))
-        done = CliRunner().invoke(structreg_app, [*arguments, *options])
-        assert done.exit_code == 0, done.output
-        assert done.stdout == expected
-
-
-@pytest.mark.parametrize(
-    ("content", "fault"),
-    [
-        (
-            '{"text": "书"}\n{"text": 7}\n',
-            "record 16: the field 'text' is no string; mend",
-        ),
-        ('{"body": "书"}\n', "record 0: no field 'text'"),
-    ],
-)
-def test_faulty_records_are_refused(content: str, fault: str, folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(content, "utf-8")
-    with pytest.raises(ValueError, match=fault):
-        keywords(str(folder / "nlp"), [tmp_path / "a.jsonl"], output=tmp_path / "out.jsonl")
-    assert not (tmp_path / "out.jsonl").exists()
+        assert run(folder, "--text-column", "body", *options, text=path) == expected
 
 
 def test_files_against_others(folder: Path) -> None:
@@ -139,16 +114,6 @@ def test_files_against_others(folder: Path) -> None:
     )
     assert rows[0] == ["word", "log_likelihood", "n", "n_against"]
     assert len(rows) == len(found) + 1
-
-
-def test_options_of_keywords_are_not_for_comparisons(folder: Path) -> None:
-    for options in (["--lines"], ["--method", "tfidf"], ["--no-phrases"]):
-        arguments = ["keywords", str(folder / "nlp"), str(folder / "a.txt"), *options]
-        done = CliRunner().invoke(structreg_app, [*arguments, "--against", str(folder / "b.txt")])
-        assert isinstance(done.exception, ValueError) or "--against" in done.output
-        assert done.exit_code
-    with pytest.raises(ValueError, match="not for --against"):
-        keywords(str(folder / "nlp"), [folder / "a.txt"], lines=True, against=[folder / "b.txt"])
 
 
 def test_settings_are_those_of_the_pipeline(folder: Path, tmp_path: Path) -> None:
@@ -178,6 +143,23 @@ def test_texts_without_words(folder: Path, tmp_path: Path) -> None:
         output = tmp_path / f"out.{format}"
         keywords(str(folder / "nlp"), [empty], output=output, format=TableFormat(format))
         assert output.read_text("utf-8") == expected
-    with pytest.raises(ValueError, match="nothing to compare"):
-        keywords(str(folder / "nlp"), [empty], against=[folder / "a.txt"], output=tmp_path / "x")
-    assert not (tmp_path / "x").exists()
+
+
+def test_mistakes(folder: Path, tmp_path: Path) -> None:
+    text, empty, records = folder / "a.txt", tmp_path / "empty.txt", tmp_path / "a.jsonl"
+    empty.write_text("\n \n", "utf-8")
+
+    def refused(message: str, path: Path, **options: Any) -> None:
+        with pytest.raises(ValueError, match=message):
+            keywords(str(folder / "nlp"), [path], output=tmp_path / "out.jsonl", **options)
+        assert not (tmp_path / "out.jsonl").exists()
+
+    refused("nothing to compare", empty, against=[text])
+    for options in ({"lines": True}, {"method": KeywordMethod.tfidf}, {"no_phrases": True}):
+        refused("not for --against", text, against=[folder / "b.txt"], **options)
+    for content, fault in (
+        ('{"text": "书"}\n{"text": 7}\n', "record 16: the field 'text' is no string; mend"),
+        ('{"body": "书"}\n', "record 0: no field 'text'"),
+    ):
+        records.write_text(content, "utf-8")
+        refused(fault, records)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -15,7 +16,6 @@ from spacy.util import load_config_from_str
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.metrics.labeling import score_spans
 from spacy_structreg.models.labeling.labelers import DEFAULT_LEARNING, SequenceLabeler
 from spacy_structreg.pipeline.gold_docs import read_sentences
@@ -24,6 +24,9 @@ from spacy_structreg.pipeline.labeling_documents import spans_of_doc
 Invoke = Callable[..., Result]
 Runs = Callable[..., str]
 Fails = Callable[..., str]
+ReportOf = Callable[..., dict[str, Any]]
+
+pytestmark = pytest.mark.usefixtures("extensions")
 
 COLUMNS = """\
 Mira NNP B-NP B-PER
@@ -89,11 +92,11 @@ def converted(task: str, folder: Path, runs: Runs) -> Path:
     return path
 
 
-def fitted(task: str, folder: Path, invoke: Invoke, runs: Runs, seed: int = 3) -> Path:
+def fitted(task: str, folder: Path, runs: Runs, seed: int = 3) -> Path:
     """The folder of a pipeline that was trained for a task."""
     output = folder / f"{task}{seed}"
     if not output.exists():
-        corpus = converted(task, folder, invoke)
+        corpus = converted(task, folder, runs)
         config = folder / f"{task}.cfg"
         shared = ("--train", corpus, "--dev", corpus)
         options = ("--training.seed", seed, "--training.max_epochs", EPOCHS)
@@ -109,12 +112,6 @@ def docs_of(path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(Vocab()))
 
 
-def report_of(runs: Runs, tmp_path: Path, *arguments: object) -> dict[str, object]:
-    output = tmp_path / "report.json"
-    runs("evaluate", *arguments, "--output", output)
-    return dict(json.loads(output.read_text("utf-8")))
-
-
 def write(path: Path, text: str) -> Path:
     path.write_text(text, "utf-8")
     return path
@@ -123,8 +120,8 @@ def write(path: Path, text: str) -> Path:
 # Convert -----------------------------------------------------------------------------------------
 
 
-def test_columns_become_entities(folder: Path, invoke: Invoke) -> None:
-    docs = docs_of(converted("label", folder, invoke))
+def test_columns_become_entities(folder: Path, runs: Runs) -> None:
+    docs = docs_of(converted("label", folder, runs))
     assert [[token.text for token in doc] for doc in docs] == WORDS
     assert [spans_of_doc(doc, "ents") for doc in docs] == ENTITIES
     assert docs[0].text == "Mira Holt sails to Veldau ."
@@ -135,36 +132,28 @@ def test_columns_become_entities(folder: Path, invoke: Invoke) -> None:
         assert len(list(doc.sents)) == 1
 
 
-def test_columns_become_spans(folder: Path, invoke: Invoke) -> None:
-    docs = docs_of(converted("chunk", folder, invoke))
+def test_columns_become_spans(folder: Path, runs: Runs) -> None:
+    docs = docs_of(converted("chunk", folder, runs))
     assert [spans_of_doc(doc, "spans", "chunks") for doc in docs] == CHUNKS
     assert not any(doc.has_annotation("ENT_IOB") for doc in docs)
 
 
-@pytest.mark.parametrize(
-    ("labels", "options"),
-    [
-        (["B-A", "E-A", "S-B", "O"], ()),
-        (["B-A", "L-A", "U-B", "O"], ()),
-        (["I-A", "I-A", "I-B", "O"], ()),
-        (["A", "A", "B", "O"], ()),
-        (["A", "A", "B", "C"], ("--scheme", "io")),
-        (["B-A", "I-A", "B-B", "O"], ("--scheme", "bio")),
-    ],
-)
-def test_schemes(tmp_path: Path, runs: Runs, labels: list[str], options: list[str]) -> None:
-    rows = "".join(f"{word} {label}\n" for word, label in zip("wxyz", labels, strict=True))
-    source, output = write(tmp_path / "a.col", rows), tmp_path / "a.spacy"
-    runs("convert", source, output, "--columns", "word,label", *options)
-    expected = [(0, 2, "A"), (2, 3, "B"), *([(3, 4, "C")] if labels[3] == "C" else [])]
-    assert spans_of_doc(docs_of(output)[0], "ents") == expected
+def test_schemes_comments_and_spaces(runs: Runs, tmp_path: Path) -> None:
+    source, output = tmp_path / "a.col", tmp_path / "a.spacy"
+    write(source, "###MEDLINE:1\n\n李 PER\n明 PER\nlikes O\n、 O\nx LOC\n")
+    options = ("--columns", "word,label", "--comments", "###MEDLINE:")
+    for scheme in ((), ("--scheme", "io")):
+        runs("convert", source, output, *options, *scheme, "--force")
+        (doc,) = docs_of(output)
+        assert doc.text == "李明likes、x"
+        assert spans_of_doc(doc, "ents") == [(0, 2, "PER"), (4, 5, "LOC")]
 
 
-def test_documents_of_several_sentences(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_documents_of_several_sentences(folder: Path, runs: Runs, tmp_path: Path) -> None:
     output = tmp_path / "docs.spacy"
     source, *options = CONVERTED["label"]
-    result = invoke("convert", folder / source, output, *options, "-n", 2)
-    assert result.stdout.strip() == f"{output}: 2 Docs, 16 words"
+    printed = runs("convert", folder / source, output, *options, "-n", 2)
+    assert printed.strip() == f"{output}: 2 Docs, 16 words"
     first, second = docs_of(output)
     assert [[token.text for token in sentence] for sentence in first.sents] == WORDS[:2]
     assert first.text == "Mira Holt sails to Veldau . Jonas met Mira ."
@@ -173,28 +162,8 @@ def test_documents_of_several_sentences(folder: Path, invoke: Invoke, tmp_path: 
     assert spans_of_doc(second, "ents") == ENTITIES[2]
 
 
-def test_comments_and_spaces(tmp_path: Path, runs: Runs) -> None:
-    rows = "###MEDLINE:1\n\n李 B-PER\n明 I-PER\nlikes O\n、 O\nx O\n"
-    source = write(tmp_path / "a.col", rows)
-    options = ("--columns", "word,label", "--comments", "###MEDLINE:")
-    runs("convert", source, tmp_path / "a.spacy", *options)
-    assert docs_of(tmp_path / "a.spacy")[0].text == "李明likes、x"
-    read = CorpusOptions(columns=("word",), spaces=Spaces.none)
-    plain = write(tmp_path / "b.col", "Mira\nsails\n")
-    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [()]
-    spaced = CorpusOptions(columns=("word",))
-    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [(True, False)]
-
-
-def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:
-    source = write(tmp_path / "a.col", "Mira PROPN\nsails V\n")
-    result = invoke("convert", source, tmp_path / "a.spacy", "--columns", "word,pos")
-    assert "1 universal tag left out" in result.output
-    assert [token.pos_ for token in docs_of(tmp_path / "a.spacy")[0]] == ["PROPN", ""]
-
-
-def test_texts_become_docs(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
-    first, *_, last = docs_of(converted("classify", folder, invoke))
+def test_texts_become_docs(folder: Path, runs: Runs, tmp_path: Path) -> None:
+    first, *_, last = docs_of(converted("classify", folder, runs))
     assert first.text == "Two boats left the quay at dawn."
     assert (first.cats, last.cats) == ({"harbour": 1.0}, {"kitchen": 1.0})
     lines = [
@@ -212,9 +181,9 @@ def test_texts_become_docs(folder: Path, invoke: Invoke, runs: Runs, tmp_path: P
     assert docs_of(tmp_path / "b.spacy")[0].text == " two  spaces\n"
 
 
-def test_docs_keep_their_labels(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
+def test_docs_keep_their_labels(folder: Path, runs: Runs, tmp_path: Path) -> None:
     for task in CONVERTED:
-        path, again = converted(task, folder, invoke), tmp_path / f"{task}.spacy"
+        path, again = converted(task, folder, runs), tmp_path / f"{task}.spacy"
         runs("convert", path, again)
         before, after = list(read_sentences(path)), list(read_sentences(again))
         assert before == after
@@ -253,59 +222,40 @@ def test_what_cannot_be_converted(
 # Configs -----------------------------------------------------------------------------------------
 
 
-def test_what_configs_say(folder: Path, invoke: Invoke) -> None:
+def test_what_configs_say(folder: Path, runs: Runs, tmp_path: Path) -> None:
     def block(task: str, **options: object) -> dict[str, object]:
         config = load_config_from_str(init_config(None, task=task, **options))
         (name,) = config["nlp"]["pipeline"]
         corpora = config["corpora"]
         return {**config["components"][name], "gold": corpora["train"]["gold"], "corpora": corpora}
 
-    label = block("label", lang="en", train=converted("label", folder, invoke))
+    label = block("label", lang="en", train=converted("label", folder, runs))
     assert (label["attribute"], label["gold"]) == ("ents", ["words", "sents"])
     assert label["model"]["templates"] == "ner"
     assert block("label")["model"]["templates"] == "characters"
-    chunk = block("chunk", lang="en", train=converted("chunk", folder, invoke))
+    chunk = block("chunk", lang="en", train=converted("chunk", folder, runs))
     assert (chunk["attribute"], chunk["spans_key"]) == ("spans", "chunks")
     assert (chunk["gold"], chunk["columns"]) == (["words", "tags", "sents"], {})
     assert chunk["model"]["columns"] == ["w", "tag"]
-    classify = block("classify", lang="en", train=converted("classify", folder, invoke))
+    # There are universal tags alone.
+    source = write(tmp_path / "a.col", "Mira PROPN B-NP\nsails VERB O\nto V O\n")
+    options = ("--columns", "word,pos,label", "--spans-key", "chunks")
+    assert "1 universal tag left out" in runs("convert", source, tmp_path / "a.spacy", *options)
+    chunk = block("chunk", lang="en", train=tmp_path / "a.spacy")
+    assert chunk["columns"] == {"tag": "pos"}
+    classify = block("classify", lang="en", train=converted("classify", folder, runs))
     assert classify["gold"] == classify["corpora"]["dev"]["gold"] == []
     assert block("classify")["model"]["characters"] == [1, 2]
-
-
-def test_universal_tags_of_chunks(tmp_path: Path, runs: Runs) -> None:
-    source, train = (
-        write(tmp_path / "a.col", "Mira PROPN B-NP\nsails VERB O\n"),
-        tmp_path / "a.spacy",
-    )
-    options = ("--columns", "word,pos,label", "--spans-key", "chunks")
-    runs("convert", source, train, *options)
-    config = load_config_from_str(init_config(None, task="chunk", lang="en", train=train))
-    assert config["components"]["sequence_labeler"]["columns"] == {"tag": "pos"}
-
-
-def test_what_no_config_can_be_made_for(folder: Path, invoke: Invoke, fails: Fails) -> None:
-    label, classify = (converted(task, folder, invoke) for task in ("label", "classify"))
-    for task, train, message in [
-        ("label", classify, "no sentence has entities that are known, from which"),
-        ("chunk", label, "no sentence has spans, from which the config would learn; make the file"),
-        ("classify", label, "no sentence has a category"),
-    ]:
-        output = folder / "none.cfg"
-        assert message in fails("init-config", output, "--task", task, "--train", train)
-        assert not output.exists()
 
 
 # Fit ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_unlabeled_texts(
-    folder: Path, invoke: Invoke, runs: Runs, fails: Fails, tmp_path: Path
-) -> None:
+def test_unlabeled_texts(folder: Path, runs: Runs, fails: Fails, tmp_path: Path) -> None:
     """They count in feature noising as those do that the estimator is given."""
-    corpus, output = converted("label", folder, invoke), tmp_path / "out"
-    fitted("label", folder, invoke)
+    corpus, output = converted("label", folder, runs), tmp_path / "out"
+    fitted("label", folder, runs)
     learning = "--components.sequence_labeler.model.learning"
     options = ("--train", corpus, "--dev", corpus, "--unlabeled", corpus)
     noise = (f"{learning}.noise", "dropout", f"{learning}.noise_level", 0.5)
@@ -326,8 +276,8 @@ def test_unlabeled_texts(
     none = (f"{learning}.noise", "none", f"{learning}.noise_level", 0.0)
     message = fails("fit", config, tmp_path / "none", *options, *none)
     assert "what has no labels counts in the regularizer of feature noising only" in message
-    converted("chunk", folder, invoke)
-    fitted_tagger(folder, invoke)
+    converted("chunk", folder, runs)
+    fitted_tagger(folder, runs)
     tags = [folder / "chunk.spacy" if part == corpus else part for part in options]
     message = fails("fit", folder / "tag.cfg", tmp_path / "none", *tags)
     assert "the pipe 'tagger' does not learn from what has no labels" in message
@@ -335,12 +285,12 @@ def test_unlabeled_texts(
 
 @pytest.mark.slow
 def test_tags_by_the_pipes_of_another_pipeline(
-    folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path
+    folder: Path, runs: Runs, report_of: ReportOf, tmp_path: Path
 ) -> None:
     """Chunks are found over tags of a tagger that comes with the tokenizer."""
-    corpus = converted("chunk", folder, invoke)
+    corpus = converted("chunk", folder, runs)
     shared = ("--train", corpus, "--dev", corpus)
-    tagger = fitted_tagger(folder, invoke)
+    tagger = fitted_tagger(folder, runs)
     config, output = tmp_path / "chunk.cfg", tmp_path / "chunk"
     task = ("--task", "chunk", "--lang", "en", "--base", tagger)
     runs("init-config", config, *task, *shared)
@@ -349,15 +299,15 @@ def test_tags_by_the_pipes_of_another_pipeline(
     assert nlp.pipe_names == ["tagger", "sequence_labeler"]
     doc = nlp("Mira Holt sails to Veldau .")
     assert spans_of_doc(doc, "spans", "chunks") == CHUNKS[0]
-    figures = report_of(invoke, tmp_path, output, corpus, "--gold", "words")
+    figures = report_of(output, corpus, "--gold", "words")
     assert figures["tag_acc"] == figures["ents_f"] == 1.0
-    given = report_of(invoke, tmp_path, output, corpus, "--gold", "words,tags")
+    given = report_of(output, corpus, "--gold", "words,tags")
     assert given["ents_f"] == 1.0
     assert "tag_acc" not in given
 
 
-def fitted_tagger(folder: Path, invoke: Invoke, runs: Runs) -> Path:
-    corpus, output = converted("chunk", folder, invoke), folder / "tagger"
+def fitted_tagger(folder: Path, runs: Runs) -> Path:
+    corpus, output = converted("chunk", folder, runs), folder / "tagger"
     if output.exists():
         return output
     shared = ("--train", corpus, "--dev", corpus)
@@ -373,14 +323,14 @@ def fitted_tagger(folder: Path, invoke: Invoke, runs: Runs) -> Path:
 # Evaluate ----------------------------------------------------------------------------------------
 
 
-def test_figures_of_entities(folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
+def test_figures_of_entities(folder: Path, runs: Runs, report_of: ReportOf, tmp_path: Path) -> None:
     """On the labels of other sentences, as `score_spans` counts those of the estimator."""
-    pipeline = fitted("label", folder, invoke)
+    pipeline = fitted("label", folder, runs)
     gold = write(
         tmp_path / "gold.col", "Mira B-PER\nmet O\nJonas B-PER\nHolt I-PER\n\nVeldau O\nships B-X\n"
     )
     shared = (pipeline, gold, "--columns", "word,label")
-    report = report_of(invoke, tmp_path, *shared, "--gold", "words")
+    report = report_of(*shared, "--gold", "words")
     estimator = spacy.load(pipeline).get_pipe("sequence_labeler").estimator
     found = estimator.predict_batch([["Mira", "met", "Jonas", "Holt"], ["Veldau", "ships"]])
     scores = score_spans([["B-PER", "O", "B-PER", "I-PER"], ["O", "B-X"]], found)
@@ -390,7 +340,7 @@ def test_figures_of_entities(folder: Path, invoke: Invoke, runs: Runs, tmp_path:
     assert report["counts"]["labeling"]["gold"] == 3
     assert "seg_f" not in report
     # spaCy's tokenizer finds the same words in the texts.
-    texts = report_of(invoke, tmp_path, *shared)
+    texts = report_of(*shared)
     assert {key: texts[key] for key in texts if key != "given"} == {
         key: report[key] for key in report if key != "given"
     }
@@ -399,18 +349,20 @@ def test_figures_of_entities(folder: Path, invoke: Invoke, runs: Runs, tmp_path:
     assert "PER" in printed
 
 
-def test_figures_of_categories(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    pipeline = fitted("classify", folder, invoke)
+def test_figures_of_categories(
+    folder: Path, runs: Runs, report_of: ReportOf, tmp_path: Path
+) -> None:
+    pipeline = fitted("classify", folder, runs)
     gold = write(
         tmp_path / "gold.tsv", "The quay.\tharbour\nThe soup.\tkitchen\nThe soup.\tother\n"
     )
-    report = report_of(invoke, tmp_path, pipeline, gold, "--columns", "text,category")
+    report = report_of(pipeline, gold, "--columns", "text,category")
     assert report["cats_acc"] == pytest.approx(2 / 3)
     assert report["cats_f_per_type"]["other"] == {"p": None, "r": 0.0, "f": 0.0}
     assert report["counts"]["classification"] == {"total": 3, "correct": 2}
 
 
-def test_labels_of_tokens(tmp_path: Path, invoke: Invoke) -> None:
+def test_labels_of_tokens(tmp_path: Path, report_of: ReportOf) -> None:
     nlp = spacy.blank("en")
     model = {"@architectures": "spacy_structreg.SequenceLabeler.v1", "scheme": None, "seed": 1}
     nlp.add_pipe("structreg_sequence_labeler", config={"attribute": "_.kind", "model": model})
@@ -423,8 +375,5 @@ def test_labels_of_tokens(tmp_path: Path, invoke: Invoke) -> None:
     pipe = nlp.get_pipe("structreg_sequence_labeler")
     pipe.estimator.fit([[(token.text, token._.kind) for token in doc] for doc in docs])
     nlp.to_disk(tmp_path / "pipeline")
-    figures = report_of(invoke, tmp_path, tmp_path / "pipeline", path, "--gold", "words")
+    figures = report_of(tmp_path / "pipeline", path, "--gold", "words")
     assert figures["label_acc"] == 1.0
-
-
-# Average -----------------------------------------------------------------------------------------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
-from click.testing import Result
 from scoring import score
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config, load_config_from_str
@@ -22,9 +21,9 @@ from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.pipeline.gold_docs import read_sentences
 
-Invoke = Callable[..., Result]
 Runs = Callable[..., str]
 Fails = Callable[..., str]
+ReportOf = Callable[..., dict[str, Any]]
 
 # A word, its tag, its head from 1 (0: the root) and its relation.
 TREES = [
@@ -88,25 +87,16 @@ def parsing(folder: Path, runs: Runs) -> Path:
     return output
 
 
-def report_of(runs: Runs, tmp_path: Path, *arguments: object) -> dict[str, object]:
-    output = tmp_path / "report.json"
-    runs("evaluate", *arguments, "--output", output)
-    return dict(json.loads(output.read_text("utf-8")))
-
-
 # Corpora -----------------------------------------------------------------------------------------
 
 
-def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke, runs: Runs) -> None:
+def test_several_trees_make_a_doc(tmp_path: Path, runs: Runs) -> None:
     source, output = tmp_path / "trees.conllu", tmp_path / "trees.spacy"
     flat = "我们\t_\t_\tPN\t_\t_\t_\t_\tSpaceAfter=No"
     source.write_text(conllu(TREES[:3]) + f"1\t{flat}\n\n" + conllu(TREES[3:]), encoding="utf8")
-    result = invoke("convert", source, output, "-n", 2)
+    printed = runs("convert", source, output, "-n", 2)
     # Two and one before the sentence without a tree, which stays alone, and two after it.
-    assert (
-        result.stdout.strip()
-        == f"{output}: 4 Docs, {sum(len(rows_of(t)) for t in TREES) + 1} words"
-    )
+    assert printed.strip() == f"{output}: 4 Docs, {sum(len(rows_of(t)) for t in TREES) + 1} words"
     docs = list(DocBin().from_disk(output).get_docs(Vocab()))
     assert [len(list(doc.sents)) for doc in docs] == [2, 1, 1, 2]
     trees = [
@@ -213,7 +203,7 @@ def test_tags_in_training_are_those_of_the_corpus_and_in_evaluation_those_of_the
 
 
 def test_behind_a_tokenizer_that_tags(
-    parsing: Path, folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path
+    parsing: Path, folder: Path, runs: Runs, report_of: ReportOf, tmp_path: Path
 ) -> None:
     joint, config, output = (tmp_path / name for name in ("joint", "parse.cfg", "parse"))
     corpora = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
@@ -239,31 +229,22 @@ def test_behind_a_tokenizer_that_tags(
     ]
     assert found == expected
     assert [sentence.text for sentence in doc.sents] == ["我看书。", "他写字。"]
-    report = report_of(invoke, tmp_path, output, folder / "gold.spacy")
+    report = report_of(output, folder / "gold.spacy")
     assert report["las_f"] == report["seg_f"] == 1.0
-
-
-@pytest.fixture
-def universal(tmp_path: Path, runs: Runs) -> Path:
-    """A treebank of universal tags alone, as a file of Docs."""
-    named = {"PN": "PRON", "VV": "VERB", "NR": "PROPN", "JJ": "ADJ", "AD": "ADV", "VA": "VERB"}
-    named |= {"NN": "NOUN", "PU": "PUNCT"}
-    path = tmp_path / "universal.conllu"
-    rows = (line.split("\t") for line in conllu(TREES * 4).split("\n"))
-    path.write_text(
-        "\n".join(
-            "\t".join([*row[:3], named[row[4]], "_", *row[5:]]) if row[1:] else "" for row in rows
-        ),
-        "utf-8",
-    )
-    runs("convert", path, path.with_suffix(".spacy"))
-    return path.with_suffix(".spacy")
 
 
 @pytest.mark.slow
 def test_a_treebank_of_universal_tags_alone(
-    universal: Path, invoke: Invoke, runs: Runs, fails: Fails, tmp_path: Path
+    *, runs: Runs, report_of: ReportOf, fails: Fails, tmp_path: Path
 ) -> None:
+    named = {"PN": "PRON", "VV": "VERB", "NR": "PROPN", "JJ": "ADJ", "AD": "ADV", "VA": "VERB"}
+    named |= {"NN": "NOUN", "PU": "PUNCT"}
+    text = conllu(TREES * 4)
+    for tag, name in named.items():
+        text = text.replace(f"\t_\t{tag}\t_", f"\t{name}\t_\t_")
+    universal = tmp_path / "universal.spacy"
+    universal.with_suffix(".conllu").write_text(text, "utf-8")
+    runs("convert", universal.with_suffix(".conllu"), universal)
     tagger, parser, alone = (tmp_path / name for name in ("tagger", "parser", "alone"))
     corpora = ("--train", universal, "--dev", universal)
     for output, *options in (
@@ -281,7 +262,7 @@ def test_a_treebank_of_universal_tags_alone(
     assert load_config(tmp_path / "tagger.cfg")["training"]["score_weights"]["pos_acc"] == 1.0
     assert load_config(tmp_path / "parser.cfg")["nlp"]["pipeline"] == ["tagger", "parser"]
     for pipeline, given in ((parser, "words"), (parser, "words,tags"), (alone, "words,tags")):
-        report = report_of(invoke, tmp_path, pipeline, universal, "--gold", given)
+        report = report_of(pipeline, universal, "--gold", given)
         assert report["dep_las"] == 1.0
     message = fails("evaluate", alone, universal, "--gold", "words")
     assert message.startswith("no pipe of the pipeline tags given words, so that its parser")
@@ -291,10 +272,10 @@ def test_a_treebank_of_universal_tags_alone(
 
 
 def test_trees_of_given_words(
-    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+    parsing: Path, folder: Path, report_of: ReportOf, fails: Fails, tmp_path: Path
 ) -> None:
     gold = folder / "gold.conllu"
-    report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags")
+    report = report_of(parsing, gold, "--gold", "words,tags")
     assert report["dep_uas"] == report["dep_las"] == report["dep_complete"] == 1.0
     assert report["given"] == "words,tags"
     assert not {"tag_acc", "tag_f", "las_f", "seg_f"} & report.keys()
@@ -302,7 +283,7 @@ def test_trees_of_given_words(
     changed = tmp_path / "changed.conllu"
     trees = [TREES[0].replace("书/NN/2/obj", "书/M/2/iobj"), TREES[1].replace("字/NN/2", "字/NN/1")]
     changed.write_text(conllu(trees), "utf-8")
-    report = report_of(invoke, tmp_path, parsing, changed, "--gold", "words")
+    report = report_of(parsing, changed, "--gold", "words")
     assert report["tag_acc"] == report["dep_uas"] == 7 / 8
     assert report["dep_las"] == 6 / 8
     assert report["dep_las_nopunct"] == 4 / 6
@@ -317,7 +298,7 @@ def test_trees_of_given_words(
     tagged = tmp_path / "tagged.txt"
     tagged.write_text("我_PN 看_VV 书_NN 。_PU\n", "utf-8")
     for pipeline, corpus in ((parsing, tagged), (folder / "tag", gold)):
-        report = report_of(invoke, tmp_path, pipeline, corpus, "--gold", "words")
+        report = report_of(pipeline, corpus, "--gold", "words")
         assert report["tag_acc"] == 1.0
         assert "dep_las" not in report
 
@@ -331,12 +312,12 @@ def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Pa
     assert score(nlp, gold, tags=True).figures["dep_las"] == 1.0
 
 
-def test_trees_of_raw_text(parsing: Path, invoke: Invoke, runs: Runs, tmp_path: Path) -> None:
+def test_trees_of_raw_text(parsing: Path, runs: Runs, report_of: ReportOf, tmp_path: Path) -> None:
     """Behind spaCy's characters, of which the words of these trees are made."""
     gold = tmp_path / "gold.conllu"
     # 看书 is one word here: of 4 predicted words and 3 gold ones, 2 are the same, with their tags.
     gold.write_text(conllu(["我/PN/2/nsubj 看书/VV/0/root 。/PU/2/punct", TREES[1]]), "utf-8")
-    report = report_of(invoke, tmp_path, parsing, gold)
+    report = report_of(parsing, gold)
     assert report["given"] == "text"
     assert (report["seg_p"], report["seg_r"]) == (6 / 8, 6 / 7)
     # The heads of 我 and 。 are not the word that they should be.
@@ -348,7 +329,7 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, runs: Runs, tmp_path: 
         gold.write_text(
             conllu(TREES[:2]) + "\n" + conllu([TREES[0]]).replace(before, after), "utf-8"
         )
-        report = report_of(invoke, tmp_path, parsing, gold)
+        report = report_of(parsing, gold)
         assert report["uas_f"] == report["las_f"] == report["tag_f"] == 1.0
         counts = report["counts"]["dependencies"]
         assert (counts["gold"], counts["arc_gold"], counts["left_out"]) == (12, 8, 1)
@@ -356,22 +337,13 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, runs: Runs, tmp_path: 
     assert "Not wholly annotated, and counted for words alone: 1 sentence" in printed
     # Where no tree is whole, words with tags are left.
     gold.write_text(conllu([TREES[1]]).replace("\t2\tpunct", "\t_\t_"), "utf-8")
-    report = report_of(invoke, tmp_path, parsing, gold)
+    report = report_of(parsing, gold)
     assert "joint_f" in report
     assert "las_f" not in report
 
 
-def test_brackets_without_head_rules(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.bracket"
-    gold.write_text("( (IP (NP (PN 我)) (VP (VV 看))) )\n", "utf-8")
-    for given in ("text", "words"):
-        result = invoke("evaluate", parsing, gold, "--gold", given)
-        assert result.exit_code == 0, result.stderr
-        assert "add it (ctb or ptb) to score parser\n" in result.stdout
-
-
 def test_the_tags_that_punctuation_bears(
-    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+    parsing: Path, folder: Path, report_of: ReportOf, fails: Fails, tmp_path: Path
 ) -> None:
     gold, text = folder / "gold.conllu", tmp_path / "gold.conllu"
     n_words = sum(len(tree.split()) for tree in TREES)
@@ -383,15 +355,12 @@ def test_the_tags_that_punctuation_bears(
         (("--punctuation", "NN"), n_words - n_nouns, 6),
         (("--punctuation", "NN PU"), n_words - n_marks - n_nouns, 4),
     ):
-        report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags", *punctuation)
+        report = report_of(parsing, gold, "--gold", "words,tags", *punctuation)
         counts = report["counts"]["dependencies"]
         assert (counts["words"], counts["words_nopunct"]) == (n_words, n_left)
-        report = report_of(invoke, tmp_path, parsing, text, *punctuation)
+        report = report_of(parsing, text, *punctuation)
         assert report["counts"]["dependencies"]["arc_gold_nopunct"] == n_of_text
     assert report["punctuation"] == ["NN", "PU"]
     for wrong in ("NN,PU", ""):
         message = fails("evaluate", parsing, gold, "--punctuation", wrong)
         assert message.startswith(f"--punctuation is {wrong!r}, but no word")
-
-
-# Average -----------------------------------------------------------------------------------------
