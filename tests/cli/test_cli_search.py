@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -68,14 +69,72 @@ def results(output: Path) -> tuple[str, bytes, bytes, bytes]:
     return json.dumps(trials(output)), *(file.read_bytes() for file in files)
 
 
-@pytest.mark.parametrize("space", ["random.yml", "halving.yml"])
+@pytest.fixture
+def halved(folder: Path, runs: Runs) -> Path:
+    """What a search by halving leaves; with its picture, and what it printed."""
+    output = folder / "halved"
+    if not output.exists():
+        plot = folder / "trials.svg"
+        printed = runs(*arguments(folder, "halving.yml", output, "--threads", 1, "--plot", plot))
+        (folder / "printed.txt").write_text(printed, "utf-8")
+    return output
+
+
+def test_halving_lets_the_best_go_on(halved: Path) -> None:
+    lines = trials(halved)
+    rounds = [[line for line in lines if line["round"] == number] for number in range(3)]
+    assert [len(each) for each in rounds] == [9, 3, 1]
+    assert [{line["budget"] for line in each} for each in rounds] == [{1}, {3}, {None}]
+    assert all(line["epoch"] <= (line["budget"] or 9) for line in lines)
+    for before, after in pairwise(rounds):
+        figures = sorted((-line["figure"], line["trial"]) for line in before)
+        kept = sorted(number for _, number in figures[: len(after)])
+        assert [line["trial"] for line in after] == kept
+        settings = {line["trial"]: line["settings"] for line in before}
+        assert all(settings[line["trial"]] == line["settings"] for line in after)
+
+
 def test_trials_do_not_depend_on_threads(
-    space: str, folder: Path, runs: Runs, tmp_path: Path
+    halved: Path, folder: Path, runs: Runs, tmp_path: Path
 ) -> None:
-    for threads in (1, 2):
-        output = tmp_path / str(threads)
-        runs(*arguments(folder, space, output, "--threads", threads))
-    assert results(tmp_path / "1") == results(tmp_path / "2")
+    runs(*arguments(folder, "halving.yml", tmp_path / "two", "--threads", 2))
+    assert results(tmp_path / "two") == results(halved)
+
+
+def test_table_and_picture(halved: Path, folder: Path, runs: Runs, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    table = (halved / "trials.md").read_text("utf-8")
+    assert table in (folder / "printed.txt").read_text("utf-8")
+    header, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
+    ]
+    assert header == ["trial", "budget", "aggressiveness", "dropout", "seg_f", "epoch"]
+    lines = trials(halved)
+    assert len(rows) == len(lines) == 13
+    assert rows[0] == [
+        *(str(lines[-1]["trial"]), "9"),
+        *(str(value) for value in dict(sorted(lines[-1]["settings"].items())).values()),
+        *(f"{100 * lines[-1]['figure']:.2f}", str(lines[-1]["epoch"])),
+    ]
+    drawn = (folder / "trials.svg").read_text("utf-8")
+    assert all(word in drawn for word in ("aggressiveness", "dropout", "seg_f", "round 3"))
+    # Once more, of trials that are done.
+    runs(*arguments(folder, "halving.yml", halved, "--plot", tmp_path / "again.svg"))
+    assert (tmp_path / "again.svg").read_text("utf-8") == drawn
+
+
+def test_recorded_figures_decide_who_goes_on(
+    halved: Path, folder: Path, runs: Runs, tmp_path: Path
+) -> None:
+    """The lines of the first round are ours: the three best go on, of equal ones the earlier."""
+    output = Path(shutil.copytree(halved, tmp_path / "found"))
+    lines = [json.loads(line) for line in (output / "trials.jsonl").read_text().splitlines()][:9]
+    figures = [0.5, 0.7, None, 0.7, 0.2, 0.9, 0.7, 0.1, 0.0]
+    for line, figure in zip(lines, figures, strict=True):
+        line["figure"] = figure
+    (output / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    runs(*arguments(folder, "halving.yml", output))
+    assert [line["trial"] for line in trials(output) if line["round"] == 1] == [1, 3, 5]
 
 
 def test_each_trial_is_a_training_by_fit(folder: Path, runs: Runs, tmp_path: Path) -> None:
@@ -100,7 +159,7 @@ def test_each_trial_is_a_training_by_fit(folder: Path, runs: Runs, tmp_path: Pat
 
 
 def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
-    folder: Path, invoke: Invoke, runs: Runs, tmp_path: Path
+    folder: Path, runs: Runs, fails: Fails, tmp_path: Path
 ) -> None:
     (folder / "two.yml").write_text(RANDOM.replace("trials: 5", "trials: 2"), "utf-8")
     train, output = folder / "train.spacy", tmp_path / "found"
@@ -124,36 +183,7 @@ def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
         assert line["figure"] == pytest.approx(sum(figures) / 4)
     best = max(line["figure"] for line in lines)
     assert f"best.cfg: seg_f {100 * best:.2f} on 4 folds of {train}" in printed
-    again = invoke(*command, "--folds", 3)
-    assert again.exit_code == 1
-    assert "another folds" in again.output
-
-
-def test_folds_stand_in_for_a_development_corpus(
-    folder: Path, fails: Fails, tmp_path: Path
-) -> None:
-    both = arguments(folder, "random.yml", tmp_path / "found", "--folds", 4)
-    assert "by --dev, or a number of --folds, not both" in fails(*both)
-    one = [each for each in both if each not in ("--dev", folder / "dev.spacy")]
-    neither = [each for each in one if each not in ("--folds", 4)]
-    assert "by --dev, or a number of --folds" in fails(*neither)
-    assert "30 sentences are too few for 31 folds" in fails(*neither, "--folds", 31)
-    assert not (tmp_path / "found").exists()
-
-
-def test_halving_lets_the_best_go_on(folder: Path, runs: Runs, tmp_path: Path) -> None:
-    runs(*arguments(folder, "halving.yml", tmp_path / "found"))
-    lines = trials(tmp_path / "found")
-    rounds = [[line for line in lines if line["round"] == number] for number in range(3)]
-    assert [len(each) for each in rounds] == [9, 3, 1]
-    assert [{line["budget"] for line in each} for each in rounds] == [{1}, {3}, {None}]
-    assert all(line["epoch"] <= (line["budget"] or 9) for line in lines)
-    for before, after in pairwise(rounds):
-        figures = sorted((-line["figure"], line["trial"]) for line in before)
-        kept = sorted(number for _, number in figures[: len(after)])
-        assert [line["trial"] for line in after] == kept
-        settings = {line["trial"]: line["settings"] for line in before}
-        assert all(settings[line["trial"]] == line["settings"] for line in after)
+    assert "another folds" in fails(*command, "--folds", 3)
 
 
 def test_the_corpus_may_be_halved(folder: Path, runs: Runs, tmp_path: Path) -> None:
@@ -164,24 +194,12 @@ def test_the_corpus_may_be_halved(folder: Path, runs: Runs, tmp_path: Path) -> N
     assert budgets == [3] * 9 + [10] * 3 + [None]
 
 
-def test_recorded_figures_decide_who_goes_on(folder: Path, runs: Runs, tmp_path: Path) -> None:
-    """The lines of the first round are ours: the three best go on, of equal ones the earlier."""
-    output = tmp_path / "found"
-    runs(*arguments(folder, "halving.yml", output))
-    lines = [json.loads(line) for line in (output / "trials.jsonl").read_text().splitlines()][:9]
-    figures = [0.5, 0.7, None, 0.7, 0.2, 0.9, 0.7, 0.1, 0.0]
-    for line, figure in zip(lines, figures, strict=True):
-        line["figure"] = figure
-    (output / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    runs(*arguments(folder, "halving.yml", output))
-    assert [line["trial"] for line in trials(output) if line["round"] == 1] == [1, 3, 5]
-
-
-def test_a_search_that_was_killed_goes_on(folder: Path, runs: Runs, tmp_path: Path) -> None:
-    straight, killed = tmp_path / "straight", tmp_path / "killed"
+def test_a_search_that_was_killed_goes_on(
+    halved: Path, folder: Path, runs: Runs, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed"
     # A process of its own, as what `warm_python` starts cannot be killed.
     command = [sys.executable, "-m", "spacy", "structreg"]
-    runs(*arguments(folder, "halving.yml", straight))
     process = subprocess.Popen(
         [*command, *map(str, arguments(folder, "halving.yml", killed))],
         stdout=subprocess.DEVNULL,
@@ -199,7 +217,7 @@ def test_a_search_that_was_killed_goes_on(folder: Path, runs: Runs, tmp_path: Pa
     runs(*arguments(folder, "halving.yml", killed))
     # What was done is not done again, and nothing is there twice.
     assert found.read_text("utf-8").startswith(whole + "\n")
-    assert results(killed) == results(straight)
+    assert results(killed) == results(halved)
     lines = found.read_bytes()
     runs(*arguments(folder, "halving.yml", killed))
     assert found.read_bytes() == lines
@@ -207,6 +225,7 @@ def test_a_search_that_was_killed_goes_on(folder: Path, runs: Runs, tmp_path: Pa
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit(143)])
 def test_an_interrupted_search_says_what_was_kept(
+    *,
     folder: Path,
     invoke: Invoke,
     runs: Runs,
@@ -259,41 +278,40 @@ def test_another_search_is_refused(folder: Path, runs: Runs, fails: Fails, tmp_p
     assert (output / "trials.jsonl").read_bytes().startswith(before)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_faults_are_found_before_the_first_training(
+    folder: Path, fails: Fails, tmp_path: Path
+) -> None:
+    space, output = tmp_path / "space.yml", tmp_path / "found"
+    command = arguments(folder, str(space), output)
+    for settings, message in (
         ("nlp.tokenizer.model.l3: {low: 1, high: 2}", "unexpected argument: 'l3'"),
         ("nlp.tokenizer.modle.beam: {low: 1, high: 2}", "nlp.tokenizer.modle.beam"),
         ("nlp.tokenizer.model.scheme: {choices: [bmes, four]}", "'four'"),
         (f"{LEARNING}.mini_sample: {{choices: [1.5, x]}}", "mini_sample"),
         ("training.seed: {choices: [1, x]}", "training.seed is 'x'"),
         ("training.max_epochs: {low: 1, high: 9}", "--training.max_epochs is among the settings"),
-    ],
-)
-def test_settings_are_checked_before_the_first_training(
-    settings: str, message: str, folder: Path, fails: Fails, tmp_path: Path
-) -> None:
-    space = tmp_path / "space.yml"
-    space.write_text(f"settings: {{{settings}}}\ntrials: 20\n", "utf-8")
-    output = tmp_path / "found"
-    error = fails(*arguments(folder, str(space), output))
-    assert str(space) in error
-    assert message in error
-    assert not output.exists()
-
-
-def test_other_faults(folder: Path, fails: Fails, tmp_path: Path) -> None:
-    space = tmp_path / "space.yml"
-    output = tmp_path / "found"
-    corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
-    command = ("search", folder / "config.cfg", space, output, *corpora)
-    space.write_text("settings: {training.max_epochs: {low: 1, high: 9}}\nmethod: halving\n")
-    assert "halving sets training.max_epochs itself" in fails(*command)
-    space.write_text(RANDOM + "metric: tag_acc\n", "utf-8")
-    assert "there is no figure 'tag_acc'; let metric be one of seg_p, seg_r" in fails(
-        *command, *EPOCHS
-    )
+    ):
+        space.write_text(f"settings: {{{settings}}}\ntrials: 20\n", "utf-8")
+        error = fails(*command)
+        assert str(space) in error
+        assert message in error
+    # That of the number of epochs is the last option.
+    halving = "settings: {training.max_epochs: {low: 1, high: 9}}\nmethod: halving\n"
+    space.write_text(halving, "utf-8")
+    assert "halving sets training.max_epochs itself" in fails(*command[:-2])
+    space.write_text(RANDOM, "utf-8")
     assert "is no name of a picture" in fails(*command, "--plot", tmp_path / "plot.txt")
+    # Folds stand in for a development corpus.
+    both = [*command, "--folds", 4]
+    assert "by --dev, or a number of --folds, not both" in fails(*both)
+    neither = [each for each in command if each not in ("--dev", folder / "dev.spacy")]
+    assert "by --dev, or a number of --folds" in fails(*neither)
+    assert "30 sentences are too few for 31 folds" in fails(*neither, "--folds", 31)
+    assert not output.exists()
+    # Which figures there are is known after it.
+    space.write_text(RANDOM + "metric: tag_acc\n", "utf-8")
+    message = "there is no figure 'tag_acc'; let metric be one of seg_p, seg_r"
+    assert message in fails(*command)
 
 
 def test_failed_trials_are_passed_over(folder: Path, runs: Runs, tmp_path: Path) -> None:
@@ -314,27 +332,3 @@ def test_failed_trials_are_passed_over(folder: Path, runs: Runs, tmp_path: Path)
     assert len(failed) == 1
     assert "no feature of the training corpus is counted so often" in failed[0]["error"]
     assert "failed" in (output / "trials.md").read_text("utf-8")
-
-
-def test_table_and_picture(folder: Path, runs: Runs, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    output, plot = tmp_path / "found", tmp_path / "trials.svg"
-    printed = runs(*arguments(folder, "halving.yml", output, "--plot", plot))
-    table = (output / "trials.md").read_text("utf-8")
-    assert table in printed
-    header, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
-    ]
-    assert header == ["trial", "budget", "aggressiveness", "dropout", "seg_f", "epoch"]
-    lines = trials(output)
-    assert len(rows) == len(lines) == 13
-    assert rows[0] == [
-        *(str(lines[-1]["trial"]), "9"),
-        *(str(value) for value in dict(sorted(lines[-1]["settings"].items())).values()),
-        *(f"{100 * lines[-1]['figure']:.2f}", str(lines[-1]["epoch"])),
-    ]
-    drawn = plot.read_text("utf-8")
-    assert all(word in drawn for word in ("aggressiveness", "dropout", "seg_f", "round 3"))
-    plot.unlink()
-    runs(*arguments(folder, "halving.yml", output, "--plot", plot))
-    assert plot.read_text("utf-8") == drawn
