@@ -27,6 +27,8 @@ Invoke = Callable[..., Result]
 Runs = Callable[..., str]
 Fails = Callable[..., str]
 
+pytestmark = pytest.mark.usefixtures("extensions")
+
 # Words: 小王 看 书 。 and 我 用 iPad ， 他 看 车 。
 FIRST = "( (IP (NP-SBJ (NR=PERSON 小王)) (VP (VV 看) (NP-OBJ (NN 书))) (PU 。)))\n"
 SECOND = (
@@ -284,9 +286,8 @@ def test_without_typed_runs(characters: str, runs: Runs, treebank: Path, tmp_pat
     printed = runs(characters, "--treebank", tmp_path / "small", "--part", "dev")
     assert "dev, registers" in printed
     assert "small has no typed_runs.txt" in printed
-    arguments = ("--treebank", tmp_path / "small", "--part", "dev")
-    runs = ("--typed-runs", treebank / "typed_runs.txt")
-    assert "2/4" in runs(characters, *arguments, *runs)
+    cases = ("--typed-runs", treebank / "typed_runs.txt")
+    assert "2/4" in runs(characters, "--treebank", tmp_path / "small", "--part", "dev", *cases)
 
 
 def test_mistakes(

@@ -6,12 +6,11 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens.underscore import Underscore
 from spacy.util import load_config
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -24,7 +23,7 @@ CHARACTERS = """
 """
 
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("extensions")]
 
 
 @pytest.fixture(scope="module")
