@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from math import inf
+from typing import Any
 
 import numpy as np
 from twins import murmur_64a
@@ -90,6 +91,13 @@ class WordsTwin:
         return START + self.n_tags
 
     # States: the words so far -------------------------------------------------------------------
+
+    @property
+    def first(self) -> Any:
+        return ()
+
+    def is_final(self, words: Any, actions: Sequence[int]) -> bool:
+        return bool(actions) and actions[-1] == self.end
 
     def legal(self, words: Words) -> list[int]:
         i = consumed(words)
@@ -203,7 +211,7 @@ class WordsTwin:
         )
 
     def score(self, actions: Sequence[int]) -> float:
-        words: Words = ()
+        words = self.first
         total = 0.0
         for action in actions:
             total += self.action_score(words, action)
@@ -211,10 +219,11 @@ class WordsTwin:
         return total
 
     def all(
-        self, words: Words = (), score: float = 0.0, actions: tuple[int, ...] = ()
+        self, words: Any = None, score: float = 0.0, actions: tuple[int, ...] = ()
     ) -> Iterator[tuple[float, list[int]]]:
         """Every legal derivation with its score."""
-        if actions and actions[-1] == self.end:
+        words = self.first if words is None else words
+        if self.is_final(words, actions):
             yield score, list(actions)
             return
         for action in self.legal(words):

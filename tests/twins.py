@@ -281,6 +281,45 @@ MARKS = "\u0301\u20dd\ufe0f\u200d\U0001f3fd"
 """Characters that belong to the one before them: those that the texts of the tests hold."""
 
 
+def ngram(model: CharacterModel, symbols: np.ndarray, shape, anchor: int) -> int:
+    """The key of an n-gram, by the definition."""
+    streams = list(model.atoms.atoms)
+    bits = [model.atoms.atoms[atom.name] for atom in shape.atoms]
+    numbers = [
+        int(symbols[streams.index(atom.name), model.features.reach + anchor + atom.offset])
+        for atom in shape.atoms
+    ]
+    if sum(bits) > 64:
+        return murmur_64a(struct.pack(f"<{len(numbers)}Q", *numbers))
+    key = 0
+    for width, number in zip(bits, numbers, strict=True):
+        key = key << width | number
+    return key
+
+
+def slow_score(
+    model: CharacterModel, tables: Sequence[TrainedRows], text: str, labels: Sequence[int]
+) -> float:
+    """The sum of the weights of a labeling, looked up one by one."""
+    symbols = model.atoms.symbols(text, model.features.reach)
+    total = 0.0
+    for shape, table in zip(model.features.shapes, tables, strict=False):
+        if shape.is_tag_bigram:
+            pairs = table.weights(0).reshape(4, 4)
+            total += sum(pairs[pair] for pair in itertools.pairwise(labels))
+            continue
+        for i, label in enumerate(labels):
+            for offset in range(shape.lowest, shape.highest + 1):
+                weights = table.weights(ngram(model, symbols, shape, i + offset))
+                total += weights[4 * (shape.highest - offset) + label]
+    for i in range(1, len(labels)):
+        for number, shape in enumerate(model.features.edge_shapes):
+            key = ngram(model, symbols, shape, i + shape.lowest)
+            weights = tables[-1].weights(murmur_64a(struct.pack("<2Q", key, number)))
+            total += weights[4 * labels[i - 1] + labels[i]]
+    return total
+
+
 def squeeze(text: str) -> tuple[str, np.ndarray]:
     """A text without its white space, and which labels that and joining characters allow."""
     pieces = text.split()

@@ -217,18 +217,6 @@ def refuse(rows: TrainedRows, fault: Fault) -> None:
         FrozenRows(4, arrays)
 
 
-def test_all_keys_are_found_at_full_tables() -> None:
-    """A perfect hash of many keys sends each to a slot of its own."""
-    drawn = np.random.default_rng(3).integers(0, 2**64 - 1, 30_000, dtype=np.uint64)
-    keys = np.unique(drawn)
-    n_slots = len(keys) + len(keys) // 32 + 1
-    found = displacements_of(keys, len(keys) // 4, n_slots)
-    assert found is not None
-    slots = found[1]
-    assert len(np.unique(slots)) == len(keys)
-    assert slots.max() < n_slots
-
-
 def test_keys_that_cannot_be_told_apart() -> None:
     """Keys whose low halves are the same go to the same slot, however they are displaced."""
     assert displacements_of(np.array([5, 5], dtype=np.uint64), 1, 4) is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -71,16 +69,3 @@ def test_hostile_counts_of_running_trainings(counts: list[float]) -> None:
     state = counted([3]).state()
     with pytest.raises(ValueError, match=r"occurrences|less than never"):
         TrainingRows.from_state(2, {**state, "occurrences": np.array(counts)})
-
-
-def test_counts_of_many_rows() -> None:
-    rng = np.random.default_rng(3)
-    drawn = rng.zipf(1.3, 2000) % 50
-    numbers = Counter(drawn.tolist())
-    table = TrainingRows(1)
-    for key in numbers:
-        table.add([(table.row(key), 0, 1.0)], 1)
-    table.note(np.array(list(numbers.values())))
-    stored = table.average(1).arrays
-    for key, bits in zip(stored["keys"].tolist(), stored["occurrences"].tolist(), strict=True):
-        assert 1 << bits > numbers[key] >= 1 << bits >> 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import pickle
@@ -26,36 +25,25 @@ from spacy_structreg.learn.setting_fields import Settings, setting
             {"algorithm": "mira"},
             "algorithm must be one of perceptron, pa, pa_i, pa_ii.*, got 'mira'",
         ),
-        ({"algorithm": None}, "algorithm must be one of .*, got None"),
         ({"algorithm": ["pa"]}, r"algorithm must be one of .*, got \['pa'\]"),
         ({"clock": "updates"}, "clock must be one of examples, mistakes, epochs.*, got 'updates'"),
-        ({"clock": 1}, "clock must be one of .*, got 1"),
         ({"algorithm": "pa", "aggressiveness": 0}, "aggressiveness must be above 0.*, got 0"),
-        ({"algorithm": "pa", "aggressiveness": -1.0}, "aggressiveness must be above 0.*, got -1.0"),
         ({"algorithm": "pa", "aggressiveness": math.nan}, "aggressiveness must be .*, got nan"),
         ({"algorithm": "pa", "aggressiveness": math.inf}, "aggressiveness must be .*, got inf"),
         ({"l2": -1e-9}, "l2 must be at least 0 and below 1, got -1e-09"),
         ({"l2": 1}, "l2 must be at least 0 and below 1, got 1"),
-        ({"l2": math.nan}, "l2 must be at least 0 and below 1, got nan"),
         ({"l1": -0.5}, "l1 must be at least 0.*, got -0.5"),
         ({"l1": math.inf}, "l1 must be .*, got inf"),
-        ({"cumulative_l1": -0.5}, "cumulative_l1 must be at least 0.*, got -0.5"),
-        ({"cumulative_l1": math.inf}, "cumulative_l1 must be .*, got inf"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-        ({"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
         ({"hidden_dropout": 1}, "hidden_dropout must be at least 0 and below 1, got 1"),
-        ({"hidden_dropout": math.nan}, "hidden_dropout must be .*, got nan"),
         ({"mini_sample": 0.5}, "mini_sample must be at least 1.*, got 0.5"),
-        ({"mini_sample": 0}, "mini_sample must be at least 1.*, got 0"),
-        ({"mini_sample": math.nan}, "mini_sample must be .*, got nan"),
-        ({"mini_sample": math.inf}, "mini_sample must be .*, got inf"),
         ({"mini_sample": 1e6}, "mini_sample must be at least 1 and below 1,000,000"),
         ({"prune": -0.1}, "prune must be at least 0.*, got -0.1"),
-        ({"prune": math.inf}, "prune must be .*, got inf"),
         ({"min_count": 0}, "min_count must be at least 1.*, got 0"),
         ({"min_count": 1 << 31}, "min_count must be at least 1 and at most.*, got 2147483648"),
         ({"min_count": 2.0}, "min_count must be an integer, got 2.0"),
         ({"min_count": True}, "min_count must be an integer, got True"),
+        ({"mini_sample": 10**400}, "mini_sample"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -72,23 +60,13 @@ def test_values_out_of_range(settings: dict[str, Any], message: str) -> None:
         "mini_sample",
     ],
 )
-@looped("value", ["0.1", True, False, [0.1], b"1", 1j], ids=repr)
+@looped("value", ["0.1", True, False, [0.1], b"1", 1j, None], ids=repr)
 def test_what_is_no_number(name: str, value: object) -> None:
+    if name == "mini_sample" and value is None:
+        assert Learning(mini_sample=None).mini_sample is None
+        return
     with pytest.raises(ValueError, match=f"{name} must be a number, got .*"):
         Learning(**{"algorithm": "pa", name: value})
-
-
-def test_only_mini_samples_may_be_none() -> None:
-    assert Learning(mini_sample=None).mini_sample is None
-    for name in ("aggressiveness", "l2", "l1", "cumulative_l1", "dropout", "hidden_dropout"):
-        with pytest.raises(ValueError, match=f"{name} must be a number, got None"):
-            Learning(**{name: None})
-
-
-@pytest.mark.parametrize("name", ["l1", "cumulative_l1", "mini_sample"])
-def test_whole_numbers_beyond_floats(name: str) -> None:
-    with pytest.raises(ValueError, match=name):
-        Learning(**{name: 10**400})
 
 
 @looped(
@@ -111,42 +89,6 @@ def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> 
         Learning(**settings)
 
 
-@looped(
-    "settings",
-    [
-        {"l1": 0.1, "l2": 0.1},
-        {"algorithm": "pa", "aggressiveness": 1e-9},
-        {"algorithm": "pa_ii", "l2": 0.5, "dropout": 0.5, "hidden_dropout": 0.5, "mini_sample": 1},
-        {"clock": "epochs", "dropout": 0.5, "mini_sample": 2.5, "algorithm": "pa"},
-        {"cumulative_l1": 0.1, "clock": "mistakes"},
-    ],
-    ids=str,
-)
-def test_combinations_with_a_meaning(settings: dict[str, Any]) -> None:
-    learning = Learning(**settings)
-    assert {name: getattr(learning, name) for name in settings} == settings
-
-
-def test_defaults_are_the_averaged_perceptron() -> None:
-    assert Learning().as_dict() == {
-        "algorithm": "perceptron",
-        "aggressiveness": 1.0,
-        "l2": 0.0,
-        "l1": 0.0,
-        "cumulative_l1": 0.0,
-        "dropout": 0.0,
-        "hidden_dropout": 0.0,
-        "mini_sample": None,
-        "clock": "examples",
-        "restart": False,
-        "prune": 0.0,
-        "min_count": 1,
-        "precision": 24,
-    }
-    assert Learning().penalties == {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
-    assert Learning(l1=0.25, l2=0.5).penalties == {"l1": 0.25, "l2": 0.5, "cumulative_l1": 0.0}
-
-
 def test_whole_numbers_become_real_ones() -> None:
     """Models of l2 = 0 and l2 = 0.0 are the same bytes."""
     learning = Learning(algorithm="pa", aggressiveness=2, l1=1, mini_sample=np.float64(5))
@@ -155,11 +97,6 @@ def test_whole_numbers_become_real_ones() -> None:
     assert repr(learning) == repr(
         Learning(algorithm="pa", aggressiveness=2.0, l1=1.0, mini_sample=5.0)
     )
-
-
-def test_settings_cannot_be_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Learning().l2 = 0.5  # type: ignore[misc]
 
 
 small = st.floats(0, 1, exclude_max=True)

@@ -78,19 +78,6 @@ def test_lazy_equals_dense(recording, adaptive: bool) -> None:
 
 
 @given(recordings())
-def test_sums_are_those_of_the_naive_form(recording) -> None:
-    n_columns, steps = recording
-    rows = TrainingRows(n_columns, adaptive=False)
-    replay(rows, steps)
-    twin = dense(n_columns, steps)
-    state = rows.state()
-    for i, key in enumerate(state["keys"].tolist()):
-        missed = len(steps) - state["stamps"][i]
-        sums = state["sums"][i] + missed * state["values"][i]
-        np.testing.assert_allclose(sums, twin.totals[key], rtol=1e-9, atol=1e-9)
-
-
-@given(recordings())
 def test_adaptive_equals_dense_bit_for_bit(recording) -> None:
     n_columns, steps = recording
     tables = [TrainingRows(n_columns, adaptive=adaptive) for adaptive in (False, True)]
@@ -259,30 +246,10 @@ def test_memory_for_an_average_is_in_proportion_to_the_average(adaptive: bool) -
     assert most < sum(array.nbytes for array in before.arrays.values()) + 32 * n_rows
 
 
-def test_the_mean_by_hand() -> None:
-    rows = TrainingRows(2)
-    row = rows.row(10)
-    rows.add([(row, 0, 1.0)], 1)
-    rows.add([(row, 1, 2.0)], 3)
-    rows.add([(row, 0, -4.0)], 3)
-    # Column 0 after updates 1 to 5: 1 1 -3 -3 -3; column 1: 0 0 2 2 2.
-    assert rows.average(5).weights(10).tolist() == pytest.approx([-7 / 5, 6 / 5])
-    assert rows.weights(row).tolist() == [-3, 2]
-    assert rows.last_visit() == 3
-
-
 def test_wide_rows_are_adaptive_unless_told_otherwise() -> None:
     assert [TrainingRows(n).adaptive for n in (1, 64, 65)] == [False, False, True]
     assert TrainingRows(4, adaptive=True).adaptive
     assert not TrainingRows(100, adaptive=False).adaptive
-
-
-def test_rows_are_found_again_however_many_there_are() -> None:
-    rows = TrainingRows(1)
-    keys = np.random.default_rng(3).integers(2**64, size=5_000, dtype=np.uint64).tolist()
-    numbers = [rows.row(key) for key in keys]
-    assert numbers == list(range(len(keys))) == [rows.row(key) for key in keys]
-    assert len(rows) == rows.n_rows == len(keys)
 
 
 @pytest.mark.parametrize("n_columns", [0, -1, 65_537])
@@ -331,14 +298,6 @@ def test_a_perceptron_averages_up_to_its_clock() -> None:
     assert second.weights(9)[2] == pytest.approx(0.5 * 2 / 3)
     learner.clock += 1
     assert learner.average()[1].weights(9)[2] == pytest.approx(0.5 * 3 / 4)
-
-
-def test_a_perceptron_survives_pickling() -> None:
-    learner = perceptron()
-    copy = pickle.loads(pickle.dumps(learner))
-    assert copy.clock == 3
-    for table, other in zip(learner.average(), copy.average(), strict=True):
-        assert_same(table, other)
 
 
 def test_a_clock_that_lags_behind_is_refused() -> None:

@@ -185,32 +185,11 @@ def test_two_positions_by_hand() -> None:
     np.testing.assert_allclose(pairs, [[[1 / 26, 10 / 26], [0, 15 / 26]]])
 
 
-def test_one_position_is_a_softmax() -> None:
-    graph = LabelGraph(np.ones((3, 3)), [1, 1, 0], [1, 1, 1])
-    scores = np.log([[1.0, 4.0, 9.0]])
-    log_partition, nodes, pairs = marginals(graph, scores, np.zeros((3, 3)))
-    assert log_partition == pytest.approx(np.log(5))
-    np.testing.assert_allclose(nodes, [[0.2, 0.8, 0]])
-    assert pairs.shape == (0, 3, 3)
-    _, nodes, _ = marginals(graph, scores, np.zeros((3, 3)), open_start=True)
-    np.testing.assert_allclose(nodes, [[1 / 14, 4 / 14, 9 / 14]])
-
-
 def test_no_position_has_one_labeling() -> None:
     log_partition, nodes, pairs = marginals(bmes().graph, np.zeros((0, 4)), np.zeros((4, 4)))
     assert log_partition == 0.0
     assert nodes.shape == (0, 4)
     assert pairs.shape == (0, 4, 4)
-
-
-def test_edges_of_zero_change_nothing() -> None:
-    random = np.random.default_rng(3)
-    graph = bmes().graph
-    emissions, transitions = random.normal(size=(6, 4)), random.normal(size=(4, 4))
-    plain = marginals(graph, emissions, transitions)
-    with_edges = marginals(graph, emissions, transitions, np.zeros((5, 4, 4)))
-    for first, second in zip(plain, with_edges, strict=True):
-        np.testing.assert_allclose(first, second, rtol=1e-12)
 
 
 @looped(

@@ -59,7 +59,7 @@ def twins(draw: st.DrawFn, n_most: int) -> ParserTwin:
 @looped("templates", TEMPLATES)
 @looped("n_labels", [1, 2])
 def test_without_a_limit_the_best_of_all_is_found(templates: str, n_labels: int) -> None:
-    for seed in range(6):
+    for seed in range(3):
         twin = made_twin(seed, 5 if n_labels == 1 else 3, templates, n_labels)
         best = max(score for score, _ in twin.all())
         for memo in (True, False):
@@ -80,41 +80,6 @@ def test_a_beam_of_merged_states_equals_the_twin(twin: ParserTwin, width: int, n
     for score, actions in found:
         assert score == twin.score(actions) == agenda.score(actions)
         assert is_tree(agenda.system.tree(actions)[0])
-
-
-def test_merging_finds_more_in_the_same_beam() -> None:
-    """Of many sentences, some are parsed better, and the scores of all rise in sum."""
-    gains = []
-    for seed in range(40):
-        twin = made_twin(seed, 8, FEW, 1)
-        merged = twin.beam(3, merge=True)[0][0]
-        plain = twin.beam(3)[0][0]
-        found = [
-            agenda_of(STANDARD, twin, tables_of(twin), 3, merge=merge).derivations(1)[0][0]
-            for merge in (True, False)
-        ]
-        assert found == [merged, plain]
-        gains.append(merged - plain)
-    assert max(gains) > 0
-    assert sum(gains) > 0
-
-
-def test_a_merged_state_goes_on_from_all_that_it_lies_on() -> None:
-    """Worked by hand: each left arc is worth 4, and five words have at most four of them."""
-    templates = STANDARD.parse("action: S1t")
-    twin = STANDARD.twin(["一"] * 5, ["N"] * 5, templates, lambda _: [0.0, 4.0, 0.0])
-    weights = SmallWeights(0, {"action": 3})
-    (feature,) = twin.features(twin.replay([0, 0]), "action")
-    weights.drawn[feature] = [0, 4, 0]
-    merged, plain = (
-        agenda_of(STANDARD, twin, weights.tables(), None, merge=merge) for merge in (True, False)
-    )
-    ((score, actions),) = merged.derivations(1)
-    assert score == 16.0 == plain.derivations(1)[0][0]
-    heads = merged.system.tree(actions)[0]
-    assert heads[4] == ROOT
-    assert all(head > word for word, head in enumerate(heads[:4]))
-    assert merged.n_items < plain.n_items / 5
 
 
 @pytest.mark.parametrize("n_labels", [1, 3])

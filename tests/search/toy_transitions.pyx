@@ -53,7 +53,7 @@ cdef class ToyTransitions(TransitionSystem):
     def __reduce__(self):
         return ToyTransitions, (self.n_plain, self.n_actions)
 
-    def load(self, numbers):
+    def load_words(self, numbers, tags, given):
         """Take a sequence of numbers."""
         cdef const int32_t[::1] view = np.array([len(numbers), *numbers], dtype=np.int32)
         self._kept = view

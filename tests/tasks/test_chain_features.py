@@ -21,11 +21,9 @@ from twins import (
     viterbi_twin,
 )
 
-from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
+from spacy_structreg.tasks.chain import ChainDecoder
 from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
-from spacy_structreg.training.chain import ChainTrainer
 
 CHARACTERS = "我们是年１1，aＡ\u0301𠀀\x00 "
 
@@ -35,11 +33,6 @@ TEMPLATE = st.lists(TYPED, min_size=1, max_size=5, unique=True).map(
     lambda atoms: "".join(f"{name}{offset:+d}" for name, offset in atoms)
 )
 TABLES = st.lists(TEMPLATE, min_size=1, max_size=6).map(" | ".join)
-SENTENCES = st.lists(
-    st.lists(st.text(CHARACTERS, min_size=1, max_size=4), min_size=1, max_size=4),
-    min_size=1,
-    max_size=4,
-)
 
 
 def decoder_of(model: CharacterModel, tables) -> CharacterDecoder:
@@ -64,16 +57,6 @@ def check_scores(model: CharacterModel, tables, texts: list[str]) -> None:
         assert decoder.segment([text], [[len(text)]]) == [words]
 
 
-def train(model: CharacterModel, sentences: list[list[str]], adaptive: bool):
-    learner = model.features.new_learner(adaptive=adaptive)
-    scheme = bmes()
-    chains = [model.atoms.compile(s, scheme, model.features, learner) for s in sentences]
-    trainer = ChainTrainer(model.features, model.graph, learner)
-    for _ in range(3):
-        trainer.epoch(chains, range(len(chains)))
-    return learner.average()
-
-
 @st.composite
 def models(draw: st.DrawFn) -> CharacterModel:
     templates = draw(TABLES) + draw(st.sampled_from(["", " | t-1t0"]))
@@ -81,12 +64,16 @@ def models(draw: st.DrawFn) -> CharacterModel:
     return character_model(templates, alphabet, half_width=draw(st.booleans()))
 
 
+TEXTS = st.lists(st.text(CHARACTERS, min_size=1, max_size=16), min_size=1, max_size=4)
+
+
 @quick_examples(60)
-@given(models(), st.booleans(), SENTENCES, SENTENCES)
-def test_trained_scores_equal_the_twin(model: CharacterModel, adaptive: bool, gold, unseen) -> None:
-    gold = [sentence for sentence in gold if "".join(sentence).split()]
-    tables = train(model, gold, adaptive)
-    check_scores(model, tables, ["".join(sentence) for sentence in [*gold, *unseen]])
+@given(models(), st.booleans(), TEXTS, TEXTS)
+def test_scores_of_any_templates_equal_the_twin(
+    model: CharacterModel, adaptive: bool, known: list[str], unseen: list[str]
+) -> None:
+    tables = random_tables(model, "".join(known), seed=6, adaptive=adaptive)
+    check_scores(model, tables, [*known, *unseen])
 
 
 @looped(
@@ -94,6 +81,7 @@ def test_trained_scores_equal_the_twin(model: CharacterModel, adaptive: bool, go
     [
         "c0",
         "t-1t0",
+        "c0type0 | c-1type-1",
         "c-16 | c+16c0",
         "c0c+1c+2",  # 63 bits: packed
         "c0c+1c+2type0 | c-1c0c+1type-1",  # 67 bits: hashed
@@ -111,12 +99,6 @@ def test_random_scores_equal_the_twin(templates: str, adaptive: bool) -> None:
     texts = ["".join(random.choice(list(CHARACTERS), size=n)) for n in (1, 2, 3, 30)]
     tables = random_tables(model, "".join(texts), seed=1, adaptive=adaptive)
     check_scores(model, tables, [*texts, texts[-1][::-1]])
-
-
-def test_repeating_an_offset_in_two_atoms() -> None:
-    model = character_model("c0type0 | c-1type-1", "g10")
-    assert [shape.n_shifts for shape in model.shapes] == [2]
-    check_scores(model, random_tables(model, CHARACTERS, seed=2), [CHARACTERS, CHARACTERS * 2])
 
 
 def test_reach_overhang_and_widths_by_hand() -> None:
@@ -168,29 +150,8 @@ def character_tables(templates: str):
     return character_model(templates).features.new_learner().average()
 
 
-def test_features_without_templates_score_nothing() -> None:
-    features = ChainFeatures((), {"c": 21}, 4)
-    decoder = ChainDecoder(features, bmes().graph, [])
-    model = character_model("c0")
-    words = CharacterDecoder(model.atoms, decoder, bmes().begins).segment(["我们"], [[2]])
-    assert words in ([["我", "们"]], [["我们"]])
-
-
 def test_begins_must_fit_the_labels() -> None:
     model = character_model("c0")
     chain = ChainDecoder(model.features, model.graph, character_tables("c0"))
     with pytest.raises(ValueError, match="begin a word"):
         CharacterDecoder(model.atoms, chain, [True, False])
-
-
-def test_labels_that_follow_anything() -> None:
-    # Another graph than BMES: the decoder only ever looks at the graph.
-    model = character_model("c0 | t-1t0")
-    tables = random_tables(model, "我们", seed=4)
-    graph = LabelGraph(np.ones((4, 4)), np.ones(4), np.ones(4))
-    twin = ChainTwin(model)
-    twin.read(model, tables, ["我们我"])
-    expected, _ = viterbi_twin(twin.emissions("我们我"), twin.bigrams.tolist(), graph)
-    chain = ChainDecoder(model.features, graph, tables)
-    decoder = CharacterDecoder(model.atoms, chain, np.ones(4))
-    assert decoder.nbest("我们我", 1)[0][0] == pytest.approx(expected)

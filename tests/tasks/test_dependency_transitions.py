@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from math import inf
 
 import pytest
 from agenda_twin import SmallWeights
@@ -29,7 +30,6 @@ from parser_twins import (
     walk,
 )
 
-from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
@@ -39,10 +39,6 @@ from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
 from spacy_structreg.tasks.word_fields import WordFields
 
-TABLES = {
-    "arc_eager": {name: ARC_EAGER_TABLES[name] for name in ("zhang_clark_2011", "rich+characters")},
-    "arc_standard": {name: ARC_STANDARD_TABLES[name] for name in ("merging",)},
-}
 ALPHABET = ["我", "我们", "Ab", "ab", "１2", "学", "大学生", "，", "xyz12", "Café-9"]
 TAGS = ["N", "V", "PU"]
 WALKED = quick_examples(25)
@@ -209,13 +205,6 @@ def test_any_weights_give_trees_at_any_length(system: System, width: int) -> Non
             assert agenda.score(actions) == score
 
 
-@EACH_SYSTEM
-def test_a_tree_needs_all_its_actions(system: System) -> None:
-    _, agenda = no_weights(system, 1, 3)
-    with pytest.raises(ValueError, match="2 actions do not build a tree over 3 words"):
-        agenda.system.tree([0, 0])
-
-
 # Search -------------------------------------------------------------------------------------------
 
 
@@ -242,59 +231,28 @@ def test_without_a_limit_every_derivation_is_found(
 
 
 @EACH_SYSTEM
-@given(SEEDS, st.integers(1, 6), st.sampled_from([1, 3, 20]))
-@WALKED
+@given(
+    draw=SEEDS,
+    n=st.integers(1, 7),
+    n_best=st.sampled_from([3, 20]),
+    margin=st.sampled_from([0.0, 1.0, 2.5, 6.0, inf]),
+    merge=st.booleans(),
+)
+@quick_examples(40)
 def test_a_beam_keeps_the_best_of_each_step(
-    system: System, draw: random.Random, n: int, n_best: int
+    system: System, *, draw: random.Random, n: int, n_best: int, margin: float, merge: bool
 ) -> None:
-    twin = drawn_twin(draw, system, n, n_templates=draw.choice([1, 5]))
+    # With few features, states tie which differ in what is no longer seen.
+    twin = drawn_twin(draw, system, n, n_templates=draw.choice([1, 2, 5]))
     for width in (1, 2, 3, 8):
-        expected = twin.beam(width, n_best=n_best)
+        best = twin.beam(width, merge, margin=margin)
+        # Lists of several are searched for without a margin.
+        expected = twin.beam(width, merge, n_best)
         for memo in (True, False):
-            agenda = agenda_of(system, twin, tables_of(system, twin), width, memo=memo)
+            tables = tables_of(system, twin)
+            agenda = agenda_of(system, twin, tables, width, merge=merge, memo=memo, margin=margin)
+            assert agenda.derivations(1) == best
             assert agenda.derivations(n_best) == expected
-
-
-@EACH_SYSTEM
-@given(SEEDS, st.integers(1, 6), st.sampled_from([0.0, 1.0, 2.5, 6.0, 1e9]), st.booleans())
-@WALKED
-def test_a_margin_drops_what_lies_behind_the_best_of_a_step(
-    system: System, draw: random.Random, n: int, margin: float, merge: bool
-) -> None:
-    twin = drawn_twin(draw, system, n, n_templates=draw.choice([1, 5]))
-    for width in (2, 8):
-        expected = twin.beam(width, merge, margin=margin)
-        tables = tables_of(system, twin)
-        agenda = agenda_of(system, twin, tables, width, merge=merge, margin=margin)
-        assert agenda.derivations(1) == expected
-
-
-@given(SEEDS, st.integers(4, 7), st.sampled_from([2, 3, 8]))
-@WALKED
-def test_arc_eager_states_that_look_alike_are_merged(
-    draw: random.Random, n: int, width: int
-) -> None:
-    system = SYSTEMS["arc_eager"]
-    # Few features, so that states tie which differ in what is no longer seen.
-    twin = drawn_twin(draw, system, n, n_templates=2)
-    expected = twin.beam(width, merge=True, n_best=5)
-    agenda = agenda_of(system, twin, tables_of(system, twin), width, merge=True)
-    assert agenda.derivations(5) == expected
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_merging_arc_eager_states_is_exact(seed: int) -> None:
-    """Words below a word on the stack are no longer seen, beyond their number and labels."""
-    system = SYSTEMS["arc_eager"]
-    draw = random.Random(seed)
-    twin = twin_of(draw, system, 6, system.parse("action: S0w N0w | S0lw S0vr | N0lw N0t"), 1)
-    best = max(score for score, _ in twin.all())
-    merged, plain = (
-        agenda_of(system, twin, tables_of(system, twin), None, merge=merge)
-        for merge in (True, False)
-    )
-    assert merged.derivations(1)[0][0] == plain.derivations(1)[0][0] == best
-    assert merged.n_items < plain.n_items
 
 
 # Atoms --------------------------------------------------------------------------------------------
@@ -325,17 +283,6 @@ def test_templates_of_any_atoms_score_as_the_twin_says(
 ) -> None:
     twin = drawn_twin(draw, system, n)
     check_scores(system, twin, walk(draw, twin))
-
-
-@pytest.mark.parametrize(
-    ("system", "table"), [(system, table) for system, tables in TABLES.items() for table in tables]
-)
-def test_the_tables_score_as_the_twin_says(system: str, table: str) -> None:
-    parts = SYSTEMS[system]
-    draw = random.Random(3)
-    for n in (1, 2, 8):
-        twin = twin_of(draw, parts, n, parts.parse(TABLES[system][table]), 2)
-        check_scores(parts, twin, walk(draw, twin))
 
 
 @EACH_SYSTEM
@@ -528,6 +475,8 @@ def test_systems_that_cannot_be(system: System) -> None:
         system.make(WordFields(), 1, ["S9t"])
     with pytest.raises(ValueError, match="unknown event 'append'"):
         system.make(WordFields(), 1, ["S0t"], ["append"])
+    with pytest.raises(ValueError, match="2 actions do not build a tree over 3 words"):
+        no_weights(system, 1, 3)[1].system.tree([0, 0])
 
 
 @EACH_SYSTEM

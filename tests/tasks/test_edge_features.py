@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
-import struct
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,7 +12,14 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from twins import CharacterModel, character_model, labels_of, murmur_64a, random_tables, words_of
+from twins import (
+    CharacterModel,
+    character_model,
+    labels_of,
+    random_tables,
+    slow_score,
+    words_of,
+)
 
 from spacy_structreg.learn.freezing import frozen_rows
 from spacy_structreg.learn.rows import TrainedRows
@@ -22,8 +28,10 @@ from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 from spacy_structreg.tasks.segmentation.constraints import Constraints
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
+from spacy_structreg.tasks.segmentation.text import TextDecoder
 
 TEXTS = st.text("我们在大学", min_size=1, max_size=6)
+SEEDS = st.integers(0, 1000)
 TEMPLATES = [
     "t-1t0c0",
     "c0 | t-1t0 | t-1t0c-1c0 | t-1t0c0 | t-1t0c+2",
@@ -35,45 +43,6 @@ TEMPLATES = [
 def decoder_of(model: CharacterModel, tables: Sequence[TrainedRows], **options) -> CharacterDecoder:
     chain = ChainDecoder(model.features, model.graph, tables)
     return CharacterDecoder(model.atoms, chain, bmes().begins, **options)
-
-
-def ngram(model: CharacterModel, symbols: np.ndarray, shape, anchor: int) -> int:
-    """The key of an n-gram, by the definition."""
-    streams = list(model.atoms.atoms)
-    bits = [model.atoms.atoms[atom.name] for atom in shape.atoms]
-    numbers = [
-        int(symbols[streams.index(atom.name), model.features.reach + anchor + atom.offset])
-        for atom in shape.atoms
-    ]
-    if sum(bits) > 64:
-        return murmur_64a(struct.pack(f"<{len(numbers)}Q", *numbers))
-    key = 0
-    for width, number in zip(bits, numbers, strict=True):
-        key = key << width | number
-    return key
-
-
-def slow_score(
-    model: CharacterModel, tables: Sequence[TrainedRows], text: str, labels: Sequence[int]
-) -> float:
-    """The sum of the weights of a labeling, looked up one by one."""
-    symbols = model.atoms.symbols(text, model.features.reach)
-    total = 0.0
-    for shape, table in zip(model.features.shapes, tables, strict=False):
-        if shape.is_tag_bigram:
-            pairs = table.weights(0).reshape(4, 4)
-            total += sum(pairs[pair] for pair in itertools.pairwise(labels))
-            continue
-        for i, label in enumerate(labels):
-            for offset in range(shape.lowest, shape.highest + 1):
-                weights = table.weights(ngram(model, symbols, shape, i + offset))
-                total += weights[4 * (shape.highest - offset) + label]
-    for i in range(1, len(labels)):
-        for number, shape in enumerate(model.features.edge_shapes):
-            key = ngram(model, symbols, shape, i + shape.lowest)
-            weights = tables[-1].weights(murmur_64a(struct.pack("<2Q", key, number)))
-            total += weights[4 * labels[i - 1] + labels[i]]
-    return total
 
 
 def labelings(n: int) -> Iterator[tuple[int, ...]]:
@@ -131,18 +100,30 @@ def test_all_analyses_have_the_scores_of_their_features(templates, text, bits, s
     assert slow_score(model, tables, text, labels_of(second)) == pytest.approx(expected[0][0])
 
 
-@quick_examples(60)
-@given(st.sampled_from(TEMPLATES), TEXTS, st.integers(0, 1000))
-def test_margins(templates: str, text: str, seed: int) -> None:
+@quick_examples(100)
+@given(st.sampled_from([*TEMPLATES, "c-1 | c0 | c+1 | t-1t0"]), TEXTS, st.booleans(), SEEDS)
+def test_margins(templates: str, text: str, is_listed: bool, seed: int) -> None:
     model = character_model(templates, "g10")
     tables = random_tables(model, text, seed)
     analyses = ranked(model, tables, text)
+    if is_listed:
+        # 们 stands for a word of its own; where nothing else is left, this does not count.
+        n_listed = text.count("们")
+        lists = (np.array([ord("们")], dtype=np.uint32), np.array([[False] * 3 + [True]]))
+        analyses = [each for each in analyses if each[1].count("们") == n_listed]
+    decoder = decoder_of(model, tables, lists=lists if is_listed else None)
     expected = [
         best(each for each in analyses if place in ends_of(each[1]))
         - best(each for each in analyses if place not in ends_of(each[1]))
         for place in range(1, len(text))
     ]
-    np.testing.assert_allclose(decoder_of(model, tables).margins(text), expected, atol=1e-9)
+    np.testing.assert_allclose(decoder.margins(text), expected, atol=1e-9)
+    if len(text) <= 5:
+        # At most 16 analyses: those that any decoder looks at.
+        np.testing.assert_allclose(TextDecoder.margins(decoder, text), expected, atol=1e-9)
+    with pytest.raises(ValueError, match="white space"):
+        decoder.margins(f"{text} {text}")
+    assert decoder.margins("").shape == (0,)
 
 
 @quick_examples(60)

@@ -8,7 +8,7 @@ from example_counts import quick_examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from looped import looped
-from tasks.test_text_decoder import TEXTS, flat, listed, model, spans_in
+from tasks.test_text_decoder import TEXTS, flat, model, spans_in
 
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, TypedRuns
 from spacy_structreg.tasks.segmentation.constraints import Constraints
@@ -118,21 +118,6 @@ def test_the_best_of_those_that_agree_wins(kind: str, case: tuple[str, list[AnyS
     assert expected[predicted] == pytest.approx(max(expected.values()), abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["characters", "narrow", "cut", "guided"])
-@given(case=listed(TEXTS))
-@quick_examples(30)
-def test_what_is_predicted_may_be_given(kind: str, case: tuple[str, list[str]]) -> None:
-    text, words = case
-    compiled = UserWords(words).snapshot()
-    predicted = model(kind).predict(text, compiled)
-    spans = spans_in(text, predicted)
-    assert model(kind).predict(text, compiled, spans=spans) == predicted
-    assert model(kind).predict(text, spans=spans) == predicted
-    (score, words_of_best), *_ = model(kind).nbest(text, 1, spans=spans)
-    assert words_of_best == predicted
-    assert np.isfinite(score)
-
-
 @looped("kind", TAGGERS)
 @looped("tag", ["CD", "P", "NR", "VV"])
 def test_tokens_with_tags(kind: str, tag: str) -> None:
@@ -188,9 +173,6 @@ def test_limits_by_hand() -> None:
 def test_spans_that_are_refused(span: object, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         span_limits("大学 ", [span])  # type: ignore[list-item]
-
-
-def test_two_tags() -> None:
     with pytest.raises(ValueError, match="the span 0:2 of kind 'token' has two tags, 'A' and 'B'"):
         span_limits("大学", [(0, 2, "token", "A"), (0, 2, "token", "B")])
     assert span_limits("大学", [(0, 2, "token", "A"), (0, 2)]).tagged[0].tag == "A"

@@ -98,17 +98,6 @@ def test_threads_have_guides_of_their_own(guide: Path) -> None:
     assert model.predict_batch(texts, n_threads=4) == model.predict_batch(texts)
 
 
-def test_averages_need_the_same_guide(guide: Path, tmp_path: Path) -> None:
-    CharacterSegmenter(epochs=2).fit(WORDS).save(tmp_path / "other.srt")
-    models = [
-        CharacterSegmenter(epochs=2, seed=seed, guides=[str(path)]).fit(WORDS)
-        for seed, path in ((1, guide), (2, guide), (3, tmp_path / "other.srt"))
-    ]
-    assert CharacterSegmenter.average(models[:2]).predict(TEXTS[0])
-    with pytest.raises(ValueError, match="differ in sources"):
-        CharacterSegmenter.average(models)
-
-
 def test_a_folder_of_a_pipeline_is_a_guide(guide: Path, tmp_path: Path) -> None:
     (tmp_path / "pipeline" / "tokenizer").mkdir(parents=True)
     (tmp_path / "pipeline" / "tokenizer" / "model.srt").write_bytes(guide.read_bytes())

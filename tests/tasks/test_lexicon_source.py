@@ -96,19 +96,6 @@ def restored_again(source: LexiconSource) -> list[Any]:
     return restored_sources(*contents_of(CharacterAtoms(sources=[source])))
 
 
-def test_words_that_come_again_are_merged() -> None:
-    entries = [("Ａ座", ("N",), 3), ("A座", ("V",), 4), ("A 座", (), 0), ("座", (), 0)]
-    both = KnownWords.of(
-        (ListedWord(*entry) for entry in entries), CharacterAtoms(half_width=True).seen
-    )
-    assert [word for word, _ in both.lexicon.items()] == ["A座", "座"]
-    assert both.tag_sets == ("N,V",)
-    value = both.lexicon.get("A座")
-    assert (both.frequencies[value], both.tags[value]) == (3, 1)
-    value = both.lexicon.get("座")
-    assert (both.frequencies[value], both.tags[value]) == (0, 0)
-
-
 def test_too_many_sets_of_tags_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 65,535 are allowed"):
         KnownWords.of(ListedWord(f"词{n}", (str(n),), 0) for n in range(65_536))
@@ -147,20 +134,20 @@ def word_list(tmp_path: Path) -> Path:
 MODELS = [CharacterSegmenter, CharacterJointTagger, WordSegmenter, WordJointTagger]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, Tagger])
 def test_a_model_is_stored_with_its_word_list(model: Any, word_list: Path, tmp_path: Path) -> None:
-    gold = TAGGED if model.PRIMARY == "joint_f" else WORDS
+    gold = WORDS if model.PRIMARY == "seg_f" else TAGGED
+    asked: Any = WORDS if model is Tagger else TEXTS
     trained = model(epochs=5, lexicon=str(word_list)).fit(gold)
-    expected = trained.predict_batch(TEXTS)
-    assert trained.predict_batch(["".join(words) for words in WORDS]) == WORDS
+    expected = trained.predict_batch(asked)
     trained.save(tmp_path / "model.srt")
     word_list.unlink()
     loaded = model.load(tmp_path / "model.srt", mapped=True)
     assert loaded.lexicon == str(word_list)
-    assert loaded.predict_batch(TEXTS) == expected
-    assert pickle.loads(pickle.dumps(loaded)).predict_batch(TEXTS, n_threads=2) == expected
+    assert loaded.predict_batch(asked) == expected
+    assert pickle.loads(pickle.dumps(loaded)).predict_batch(asked, n_threads=2) == expected
     assert loaded.to_bytes() == trained.to_bytes()
-    assert model.average([loaded, trained]).predict_batch(TEXTS) == expected
+    assert model.average([loaded, trained]).predict_batch(asked) == expected
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -187,14 +174,6 @@ def test_templates_of_listed_words_take_the_place_of_the_usual_ones(
     gold = TAGGED if model.PRIMARY == "joint_f" else WORDS
     texts = ["".join(words) for words in WORDS]
     assert chosen.fit(gold).predict_batch(texts) == WORDS
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_a_model_without_a_word_list_is_as_before(model: Any) -> None:
-    gold = TAGGED if model.PRIMARY == "joint_f" else WORDS
-    trained = model(epochs=2).fit(gold)
-    assert model(epochs=2, lexicon=[]).fit(gold).to_bytes() == trained.to_bytes()
-    assert not any("lex" in template or "listed" in template for template in trained.templates)
 
 
 def test_faults_of_word_lists_name_the_file(tmp_path: Path) -> None:
@@ -232,21 +211,6 @@ def test_without_a_word_list_its_atoms_are_null() -> None:
     model = WordSegmenter(epochs=3, templates=["zhang_clark_2011", "lexicon"]).fit(WORDS)
     plain = WordSegmenter(epochs=3).fit(WORDS)
     assert model.predict_batch(TEXTS) == plain.predict_batch(TEXTS)
-
-
-def test_a_tagger_is_stored_with_its_word_list(word_list: Path, tmp_path: Path) -> None:
-    trained = Tagger(epochs=5, lexicon=str(word_list)).fit(TAGGED)
-    expected = trained.predict_batch(WORDS)
-    trained.save(tmp_path / "model.srt")
-    word_list.unlink()
-    loaded = Tagger.load(tmp_path / "model.srt", mapped=True)
-    assert loaded.predict_batch(WORDS) == expected
-    assert pickle.loads(pickle.dumps(loaded)).predict_batch(WORDS, n_threads=2) == expected
-    assert loaded.to_bytes() == trained.to_bytes()
-    assert (
-        Tagger(epochs=5, lexicon=()).fit(TAGGED).to_bytes()
-        == Tagger(epochs=5).fit(TAGGED).to_bytes()
-    )
 
 
 def test_listed_tags_are_learned_from(word_list: Path) -> None:

@@ -74,18 +74,6 @@ def as_counts(totals: NgramTotals) -> Counts:
     return dict(zip(ngrams, zip(*columns, strict=True), strict=True))
 
 
-def test_worked_by_hand() -> None:
-    """甲乙 stands behind the beginning twice and behind 丙; before 丙, the end, and 丙 again."""
-    totals = count_ngrams(["甲乙丙。甲 乙\n", "丙甲乙丙"])
-    assert as_counts(totals) == {"甲乙": (3, 3, 2), "乙丙": (2, 1, 2), "甲乙丙": (2, 2, 2)}
-    assert {chr(code): n for code, n in enumerate(totals.characters.tolist()) if n} == {
-        "甲": 3,
-        "乙": 3,
-        "丙": 3,
-        "。": 1,
-    }
-
-
 @quick_examples(60)
 @given(TEXTS, st.integers(1, 3), st.sampled_from([1, 7, 1 << 21]), st.integers(1, 3))
 def test_counts_are_those_of_the_twin(
@@ -144,11 +132,6 @@ def test_of_too_many_the_most_frequent_are_kept(most: int, monkeypatch: pytest.M
     expected = twin(texts, minimum)
     assert as_counts(count_ngrams(texts, most=most)) == expected
     assert as_counts(count_ngrams(texts[::-1], most=most, n_threads=2, chunk=99)) == expected
-
-
-def test_nothing_is_counted_in_nothing() -> None:
-    for texts in ([], [""], [" \n"], ["a"], ["a\nb。"]):
-        assert as_counts(count_ngrams(texts, minimum=1)) == twin(texts, 1)
 
 
 def test_what_cannot_be_counted_is_refused() -> None:

@@ -75,40 +75,6 @@ def test_lengths_are_those_of_the_longest_words() -> None:
     assert collect(corpus, lengths=False).arrays["lengths"].tolist() == [0, 0, 0]
 
 
-def test_frequent_words_keep_to_their_tags() -> None:
-    corpus = [[("甲乙", "A")]] * 5 + [[("甲乙", "C")]] + [[("丙", "B")]] * 5
-    records = collect(corpus)  # More often than 6 / 5000 + 5 times: "甲乙" only.
-    assert names(records.word("甲乙", ATOMS)) == "AC"
-    assert names(records.word("丙", ATOMS)) == "ABC"
-    assert names(records.word("丁", ATOMS)) == "ABC"
-    assert names(collect(corpus, dictionary=False).word("甲乙", ATOMS)) == "ABC"
-
-
-def test_words_of_closed_tags_were_seen_with_them() -> None:
-    corpus = [[("甲", "A"), ("乙", "B"), ("甲", "C")]]
-    records = collect(corpus, closed=["A", "B", "unheard of"])
-    assert names(records.word("甲", ATOMS)) == "AC"
-    assert names(records.word("乙", ATOMS)) == "BC"
-    assert names(records.word("甲乙", ATOMS)) == "C"
-
-
-def test_first_characters_of_closed_tags_were_seen_with_them() -> None:
-    corpus = [[("甲乙", "A"), ("丙", "B")]]
-    records = collect(corpus, closed_firsts=["A"])
-    assert names(records.first("甲", ATOMS)) == "ABC"
-    assert names(records.first("乙", ATOMS)) == "BC"
-    assert names(records.first("丙", ATOMS)) == "BC"
-    assert names(records.first("丁", ATOMS)) == "BC"
-
-
-def test_characters_that_have_begun_many_words_keep_to_their_tags() -> None:
-    corpus = [[("甲乙", "A"), ("乙", "B")], [("甲", "C")]]
-    records = collect(corpus, least_begun=2)
-    assert names(records.first("甲", ATOMS)) == "AC"
-    assert names(records.first("乙", ATOMS)) == "ABC"
-    assert names(collect(corpus, least_begun=None).first("甲", ATOMS)) == "ABC"
-
-
 def test_characters_are_those_that_the_model_sees() -> None:
     corpus = [[("２", "A")]] * 6
     records = collect(corpus, least_begun=6)
@@ -156,22 +122,8 @@ def test_records_are_what_the_definitions_say(
 # Records that grow --------------------------------------------------------------------------------
 
 
-def test_records_begin_empty_and_grow() -> None:
-    records = GrowingRecords(TAGS, closed=["A"], closed_firsts=["B"], least_begun=None)
-    assert records.longest() == [1, 1, 1]
-    assert names(records.word("甲乙", ATOMS)) == "BC"
-    assert names(records.first("甲", ATOMS)) == "AC"
-    records.add("甲乙", 0, ATOMS)
-    assert records.longest() == [2, 1, 1]
-    assert names(records.word("甲乙", ATOMS)) == "ABC"
-    assert names(records.first("甲", ATOMS)) == "AC"
-    for _ in range(4):
-        records.add("甲乙", 1, ATOMS)
-    assert names(records.first("甲", ATOMS)) == "ABC"
-    # Five times is not more than 5 / 5000 + 5 times, and six are more than 6 / 5000 + 5.
-    assert names(records.word("甲乙", ATOMS)) == "ABC"
-    records.add("甲乙", 1, ATOMS)
-    assert names(records.word("甲乙", ATOMS)) == "AB"
+def test_records_that_grow_know_their_tags_and_stay_where_they_are() -> None:
+    records = GrowingRecords(TAGS)
     with pytest.raises(ValueError, match="unknown tag 3"):
         records.add("甲", 3, ATOMS)
     with pytest.raises(TypeError, match="cannot be pickled"):
@@ -389,13 +341,6 @@ def test_gold_is_always_legal(corpus: list[Tagged], least: int, closed: set[str]
             assert action in search.legal(text, actions[:i])
 
 
-def test_unlimited_search_finds_what_the_records_allow() -> None:
-    corpus = [[("甲乙", "A"), ("丙", "B"), ("丁", "C")]]
-    records = collect(corpus, closed=["A", "B", "C"], closed_firsts=["A", "B", "C"])
-    found = Untrained(records, None).decode("甲乙丙丁", 100)
-    assert [tagged for _, tagged in found] == [[("甲乙", "A"), ("丙", "B"), ("丁", "C")]]
-
-
 def test_without_pruning_records_exclude_nothing() -> None:
     records = collect([[("甲", "A")]], closed=TAGS, closed_firsts=TAGS)
     assert Untrained(records).legal("乙", []) == []
@@ -420,12 +365,6 @@ def test_what_white_space_demands_comes_before_lengths() -> None:
     for text in ("甲\u0301\u0301\u0301", "甲\u0301 乙"):
         ((_, tagged),) = search.decode(text)
         assert [word for word, _ in tagged] == text.split()
-
-
-def test_words_as_long_as_their_tag_allows() -> None:
-    corpus = [[("甲乙", "A"), ("丙", "B"), ("丙", "C")]]
-    for _, tagged in Untrained(collect(corpus, least_begun=None), None).decode("甲乙丙", 100):
-        assert all(len(word) <= (2 if tag == "A" else 1) for word, tag in tagged)
 
 
 # Atoms --------------------------------------------------------------------------------------------

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from example_counts import quick_examples
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import looped
 from twins import is_maximal
@@ -161,20 +160,6 @@ def test_listed_words_are_tokens_and_all_is_covered(kind: str, case: tuple[str, 
 
 
 @looped("kind", KINDS)
-@given(case=listed())
-@quick_examples(30)
-def test_a_word_without_a_rival_is_a_token(kind: str, case: tuple[str, list[str]]) -> None:
-    text, words = case
-    words = words[-1:]
-    compiled = UserWords(words).snapshot()
-    places = [i for i in range(len(text)) if words and text.startswith(words[0], i)]
-    assume(places and all(b - a >= len(words[0]) for a, b in pairwise(places)))
-    spans = model(kind).predict_spans(text, user_words=compiled).tolist()
-    for place in places:
-        assert [place, place + len(words[0])] in spans
-
-
-@looped("kind", KINDS)
 @given(text=TEXTS)
 @quick_examples(20)
 def test_words_that_are_not_there_change_nothing(kind: str, text: str) -> None:
@@ -183,33 +168,12 @@ def test_words_that_are_not_there_change_nothing(kind: str, text: str) -> None:
         assert model(kind).predict(text, user_words=UserWords(words).snapshot()) == plain
 
 
-@pytest.mark.parametrize("kind", ["characters", "words"])
-@given(text=TEXTS)
-@quick_examples(40)
-def test_listing_what_is_predicted_changes_nothing(kind: str, text: str) -> None:
-    """What the model says anyhow, said by a list: only where each place of a word is such a one."""
-    plain = model(kind).predict(text)
-    spans = spans_in(text, plain)
-    words = [
-        word
-        for word in set(plain)
-        if all((i, i + len(word)) in spans for i in range(len(text)) if text.startswith(word, i))
-    ]
-    assume(words)
-    # Exact search, or one with room for all: the best of all is the best of those with the words.
-    if kind == "words":
-        assume(len("".join(text.split())) <= 7)
-    predicted = model(kind).predict(text, user_words=UserWords(words).snapshot())
-    best = dict(map(flat, model(kind).nbest(text, 64))) if kind == "words" else {}
-    assert predicted == plain or best[tuple(predicted)] == best[tuple(plain)]
-
-
 def flat(found: tuple[float, list[str]]) -> tuple[tuple[str, ...], float]:
     score, words = found
     return tuple(words), score
 
 
-@looped("kind", KINDS)
+@looped("kind", [*KINDS, *TAGGERS])
 def test_batches_and_streams_equal_one_by_one(kind: str) -> None:
     texts = ["大学生活", "", "在 北京大\n学", "北京大学生在大学。生活！学生", "New York大", " "] * 5
     compiled = UserWords(["大学", "学生", "京大", "New York", "学。生"]).snapshot()
@@ -220,6 +184,11 @@ def test_batches_and_streams_equal_one_by_one(kind: str) -> None:
         assert batch == alone
         stream = model(kind).predict_stream(iter(texts), n_threads=n_threads, user_words=compiled)
         assert list(stream) == alone
+    if kind in TAGGERS:
+        with_tags = UserWords([("大学", "JJ"), ("学生", "CD"), ("京大", None)]).snapshot()
+        tagged = [model(kind).predict_tagged(text, with_tags) for text in texts]
+        stream = model(kind).predict_tagged_stream(texts, n_threads=2, user_words=with_tags)
+        assert list(stream) == tagged
 
 
 def test_a_listed_word_joins_sentences() -> None:
@@ -307,15 +276,6 @@ def test_the_best_choices_of_words_with_tags_win(
     assert found == pytest.approx(best, abs=1e-9)
 
 
-@looped("kind", KINDS)
-def test_many_overlaps(kind: str) -> None:
-    compiled = UserWords(["大学", "学生", "大学生", "生大"]).snapshot()
-    text = "在".join(["大学生大"] * 30)
-    spans = model(kind).predict_spans(text, user_words=compiled).tolist()
-    assert choice_of({(start, end) for start, end in spans}, text, compiled)
-    assert "".join(text[start:end] for start, end in spans) == text
-
-
 def test_places_that_do_not_fit_their_text() -> None:
     with model("characters")._decoders().borrow() as decoder:
         for places in ([[0, 3, -1]], [[-1, 1, -1]], [[1, 1, -1]], [[1, 2, -1], [0, 1, -1]]):
@@ -386,31 +346,11 @@ def test_listed_words_get_their_tags(
     assert is_maximal(chosen, [(word.start, word.end) for word in places])
 
 
-@looped("kind", TAGGERS)
-@looped("tag", TAGS)
-def test_every_tag_can_be_wanted(kind: str, tag: str) -> None:
-    """Whatever the training corpus says about characters and words with the tag."""
-    compiled = UserWords([("北京大学", tag)]).snapshot()
-    assert ("北京大学", tag) in model(kind).predict_tagged("在北京大学生活。", compiled)
-    compiled = UserWords([("在", tag)]).snapshot()
-    tagged = model(kind).predict_tagged("在大学在北京在", compiled)
-    assert [each for word, each in tagged if word == "在"] == [tag] * 3
-
-
 @pytest.mark.parametrize("kind", TAGGERS)
 def test_unknown_tags_are_refused(kind: str) -> None:
     unknown = UserWords([("北京大学", "没有")]).snapshot()
     with pytest.raises(ValueError, match="'北京大学' is listed with the tag '没有'"):
         model(kind).predict_tagged("在北京大学生活。", unknown)
-
-
-@pytest.mark.parametrize("kind", TAGGERS)
-def test_streams_of_tags_equal_one_by_one(kind: str) -> None:
-    texts = ["大学生活", "", "在 北京大\n学", "北京大学生在大学。生活！学生"] * 4
-    compiled = UserWords([("大学", "JJ"), ("学生", "CD"), ("京大", None)]).snapshot()
-    alone = [model(kind).predict_tagged(text, compiled) for text in texts]
-    found = model(kind).predict_tagged_stream(texts, n_threads=2, user_words=compiled)
-    assert list(found) == alone
 
 
 def test_tags_mean_nothing_to_segmenters() -> None:

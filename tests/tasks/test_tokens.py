@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,14 @@ from hypothesis import strategies as st
 from looped import looped
 from numpy.typing import NDArray
 from twins import murmur_64a
+from word_field_twins import FIELDS
 
-from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.templates import TAG_BIGRAM
 from spacy_structreg.features.word_fields import (
     MAX_CHARACTERS,
-    UPPER_CASE,
     letter_ngrams,
-    parts,
-    pattern,
-    shape_table,
 )
 from spacy_structreg.tasks.chain import ChainFeatures
 from spacy_structreg.tasks.token_keys import (
@@ -53,51 +48,6 @@ sentences = st.lists(st.tuples(words, st.sampled_from(["N", "V", "", "|"])), max
 
 
 # The twin ----------------------------------------------------------------------------------------
-
-
-def kinds(word: str) -> tuple[int, ...]:
-    return tuple(int(shape_table()[min(ord(c), TABLE_SIZE - 1)]) for c in word)
-
-
-def capitals(word: str) -> str:
-    letters = "".join("X" if k == UPPER_CASE else "x" for k in kinds(word) if k in (2, UPPER_CASE))
-    if "X" not in letters:
-        return "lower" if letters else "none"
-    if letters == "X" + "x" * (len(letters) - 1):
-        return "first"
-    return "mixed" if "x" in letters else "all"
-
-
-def small(word: str) -> str:
-    # No character of these tests changes its length.
-    return word.lower()
-
-
-def affix(size: int, *, at_end: bool) -> Callable[[str], object]:
-    def value(word: str) -> object:
-        part = word[len(word) - size :] if at_end else word[:size]
-        return small(part) if len(word) >= size else None
-
-    return value
-
-
-FIELDS: dict[str, Callable[[str], object]] = {
-    "w": lambda word: word,
-    "lower": small,
-    "kinds": kinds,
-    "shape": lambda word: tuple(k for k, _ in groupby(kinds(word))),
-    "caps": capitals,
-    "digits": lambda word: small(word).translate({ord(d): "0" for d in "123456789"}),
-    "parts": parts,
-    "pattern": pattern,
-    "one": lambda word: word if len(word) == 1 else None,
-    "len": lambda word: min(len(word), 15),
-    "len4": lambda word: min(len(word), 4),
-    "start": affix(1, at_end=False),
-    "end": affix(1, at_end=True),
-    **{f"prefix{n}": affix(n, at_end=False) for n in range(2, 7)},
-    **{f"suffix{n}": affix(n, at_end=True) for n in range(2, 7)},
-}
 
 
 def values_of(atom: str, sentence: Sequence[Row], i: int) -> Iterator[object]:
@@ -277,17 +227,6 @@ def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     assert len(set(name_of.values())) == len(name_of)
 
 
-@given(st.lists(words, max_size=5))
-def test_ngrams_are_those_of_their_texts(texts: list[str]) -> None:
-    features = make("label: ngrams(w0)")
-    name_of: dict[int, str] = {}
-    for word in texts:
-        keys = keys_at(features.extract([[(word, "N")]], 0)[1][0], 0)
-        for key, name in zip(keys, letter_ngrams(word), strict=True):
-            assert name_of.setdefault(key, name) == name
-    assert len(set(name_of.values())) == len(name_of)
-
-
 def test_ngrams_of_long_words_are_those_of_their_beginning() -> None:
     features = make("label: ngrams(w0)")
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 100)))
@@ -464,8 +403,3 @@ def test_keys_are_made_once() -> None:
     assert keys.arguments[1:] == (("w",), (0,), ())
     with pytest.raises(TypeError, match="initialized twice"):
         keys.__init__(WordFields(), ["w"], [0], [])
-
-
-def test_kinds_of_the_twin_are_those_of_the_table() -> None:
-    assert kinds("aA1") == (2, UPPER_CASE, 1)
-    assert type_table("extended")[ord("a")] == 2

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
+from word_field_twins import FIELDS, Field, unfold
 
 from spacy_structreg.corpora.word_lists import ListedWord
 from spacy_structreg.features.word_fields import CLASS_FIELDS, WORD_FIELDS
@@ -24,13 +25,21 @@ LISTED = [
 ]
 
 
+CATEGORIES = {"学": [0, 1], "生": [0, 1], "a": [1]}
+DICTIONARY = {"学生": [0], "家": [0], "a": [1, 2]}
+TWINS: dict[str, Field] = {
+    **FIELDS,
+    "catstart": lambda word: tuple(CATEGORIES.get(unfold(word)[0], ())),
+    "catend": lambda word: tuple(CATEGORIES.get(unfold(word)[-1], ())),
+    "tags": lambda word: tuple(DICTIONARY.get(unfold(word), ())),
+}
+
+
 def knowing() -> WordFields:
-    categories = {"学": [0, 1], "生": [0, 1], "a": [1]}
-    tags = {"学生": [0], "家": [0], "a": [1, 2]}
     return WordFields(
         True,
-        TagSets.from_mapping(3, {ord(each): found for each, found in categories.items()}),
-        TagSets.from_mapping(3, {PLAIN.key_of(word): found for word, found in tags.items()}),
+        TagSets.from_mapping(3, {ord(each): found for each, found in CATEGORIES.items()}),
+        TagSets.from_mapping(3, {PLAIN.key_of(word): found for word, found in DICTIONARY.items()}),
         word_classes=WordClasses.of_words(
             [("学生", "0110"), ("a", "011011"), ("b", "10")], PLAIN.key_of
         ),
@@ -54,6 +63,22 @@ def test_words_share_a_number_exactly_when_they_share_a_text(name: str, found: l
         text = fields.text(name, word, TAGS)
         assert text_of.setdefault(fields.values(word)[name], text) == text
     assert len(set(text_of.values())) == len(text_of)
+
+
+# With two characters of each kind, and full-width and upper-case ones that look like others.
+plain_words = st.text(st.sampled_from("学生家aAｂB12３。，三十年Éé"), min_size=1, max_size=7)
+long_words = st.integers(13, 18).flatmap(lambda n: st.just("aab"[: n % 3] + "家" * n))
+
+
+@looped("name", TWINS)
+@given(st.lists(st.one_of(plain_words, long_words), max_size=6))
+def test_words_share_a_number_exactly_when_the_twin_says_so(name: str, found: list[str]) -> None:
+    fields = knowing()
+    value_of: dict[int, object] = {}
+    for word in [*found, *(word.swapcase() for word in found)]:
+        value = TWINS[name](word)
+        assert value_of.setdefault(fields.values(word)[name], value) == value
+    assert len(set(value_of.values())) == len(value_of)
 
 
 def test_texts_by_hand() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -14,7 +14,6 @@ from agenda_twin import (
     APPEND,
     NO_WORD,
     START,
-    Feature,
     SmallWeights,
     Value,
     Words,
@@ -65,7 +64,11 @@ class WordTreesTwin(WordsTwin):
     many_roots: bool = False
     best_labels: bool = True
 
-    def legal_after(self, state: State) -> list[int]:
+    @property
+    def first(self) -> State:
+        return State()
+
+    def legal(self, state: State) -> list[int]:
         i = consumed(state.words)
         if not state.closed:
             allowed = [*super().legal(state.words)]
@@ -80,7 +83,7 @@ class WordTreesTwin(WordsTwin):
             found += range(LEFT, RIGHT + N_LABELS)
         return found
 
-    def after(self, state: State, action: int) -> State:
+    def apply(self, state: State, action: int) -> State:
         if action < END:
             return replace(state, words=super().apply(state.words, action), closed=False)
         if action == END:
@@ -92,7 +95,7 @@ class WordTreesTwin(WordsTwin):
         arc = (second, top, action - LEFT) if action < RIGHT else (top, second, action - RIGHT)
         return replace(state, stack=(*rest, arc[1]), arcs=(*state.arcs, arc))
 
-    def is_final(self, state: State) -> bool:
+    def is_final(self, state: State, actions: Sequence[int]) -> bool:
         return state.closed and not state.stack and consumed(state.words) == len(self.text)
 
     def slot(self, state: State) -> int:
@@ -102,7 +105,7 @@ class WordTreesTwin(WordsTwin):
 
     # Features -----------------------------------------------------------------------------------
 
-    def events_after(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         if action == APPEND:
             return {"append": 0, "boundary": 0}
         if action < END:
@@ -111,7 +114,7 @@ class WordTreesTwin(WordsTwin):
             return {"separate": 0, "boundary": 1}
         return {"arc": 1} if action == ROOT else {"arc": 2 + action - LEFT}
 
-    def atoms_of(self, state: State) -> dict[str, list[Value]]:
+    def atoms(self, state: State) -> dict[str, list[Value]]:
         atoms = super().atoms(state.words)
         ends = [0, *accumulate(len(word) for word, _ in state.words)]
         top_down = [*state.stack[::-1], None, None, None]
@@ -143,39 +146,13 @@ class WordTreesTwin(WordsTwin):
         atoms["dist(S1,S0)"] = [("number", 7 if apart > 10 else min(apart, 6))] if apart else []
         return atoms
 
-    def score_after(self, state: State, action: int) -> float:
-        atoms = self.atoms_of(state)
-        total = 0.0
-        for event, column in self.events_after(action).items():
-            for template in self.templates:
-                if template.event != event:
-                    continue
-                joined: list[tuple[Value, ...]] = [()]
-                for name in template.atoms:
-                    joined = [(*some, value) for some in joined for value in atoms[name]]
-                for values in joined:
-                    total += float(self.weights(Feature(template, values))[column])
-        return total
-
     # Search -------------------------------------------------------------------------------------
 
     def replay(self, actions: Sequence[int]) -> State:
-        state = State()
+        state = self.first
         for action in actions:
-            state = self.after(state, action)
+            state = self.apply(state, action)
         return state
-
-    def everything(
-        self, state: State | None = None, score: float = 0.0, actions: tuple[int, ...] = ()
-    ) -> Iterator[tuple[float, list[int]]]:
-        """Every legal derivation with its score."""
-        state = State() if state is None else state
-        if self.is_final(state):
-            yield score, list(actions)
-            return
-        for action in self.legal_after(state):
-            more = score + self.score_after(state, action)
-            yield from self.everything(self.after(state, action), more, (*actions, action))
 
     def best_of(self, action: int, scores: dict[int, float]) -> int:
         """Of an arc with any label, the best one, the first of equal ones."""
@@ -196,11 +173,11 @@ class WordTreesTwin(WordsTwin):
                 return [(score, list(actions)) for score, _, _, _, actions in kept[:n_best]]
             for score, _, _, state, actions in kept:
                 n_items += 1
-                scores = {each: self.score_after(state, each) for each in self.legal_after(state)}
+                scores = {each: self.action_score(state, each) for each in self.legal(state)}
                 for action, more in scores.items():
                     if self.best_labels and action != self.best_of(action, scores):
                         continue
-                    after = self.after(state, action)
+                    after = self.apply(state, action)
                     slots[self.slot(after)].append(
                         (score + more, action, n_items, after, (*actions, action))
                     )
@@ -250,7 +227,7 @@ def twins(draw: st.DrawFn) -> WordTreesTwin:
 
 def tables_of(twin: WordTreesTwin) -> list[TrainedRows]:
     """Tables of all features that a twin's text has in any derivation."""
-    for _ in replace(twin, max_word_length=None, constraints=None).everything():
+    for _ in replace(twin, max_word_length=None, constraints=None).all():
         pass
     assert isinstance(twin.weights, SmallWeights)
     return twin.weights.tables()
@@ -270,7 +247,7 @@ WHOLE_TABLE = WordTreesTwin(
 def test_without_a_limit_every_derivation_is_found(twin: WordTreesTwin) -> None:
     twin = replace(twin, best_labels=False)
     tables = tables_of(twin)
-    everything = list(twin.everything())
+    everything = list(twin.all())
     agenda = agenda_of(twin, tables, None)
     found = agenda.derivations(2 * len(everything) + 1)
     assert sorted(found) == sorted(everything)
@@ -306,9 +283,9 @@ def test_gold_actions_build_the_tree(seed: int, many_roots: bool) -> None:
     twin = WordTreesTwin("字" * sum(lengths), (), lambda _: (), N_TAGS, many_roots=many_roots)
     state = State()
     for action in actions:
-        assert action in twin.legal_after(state)
-        state = twin.after(state, action)
-    assert twin.is_final(state)
+        assert action in twin.legal(state)
+        state = twin.apply(state, action)
+    assert twin.is_final(state, actions)
     assert [(len(word), tag) for word, tag in state.words] == list(zip(lengths, tags, strict=True))
     wanted = {(i, head, labels[i]) for i, head in enumerate(heads) if head >= 0}
     assert set(state.arcs) == wanted
@@ -406,7 +383,7 @@ def test_a_guide_of_arcs_adds_its_scores(
     decoder = WordTreeDecoder(
         agenda_of(twin, tables, 10_000), ("N", "V"), ("a", "b"), "root", arc_guide=guide
     )
-    everything = list(twin.everything())
+    everything = list(twin.all())
     (best, _words), *_ = decoder.nbest(f"{twin.text} ", 1)
     assert best == pytest.approx(max(guided(*each) for each in everything))
 

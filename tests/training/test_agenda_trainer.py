@@ -8,7 +8,6 @@ import re
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -515,119 +514,6 @@ def test_updates_at_every_action_equal_the_twin(data: st.DataObject) -> None:
     assert pair.learner.clock == 3 * sum(len(text) + 1 for text, _ in golds)
 
 
-def hand_made(stop: str, width: int, weights: dict[str, float], update: str = "perceptron") -> Pair:
-    """The sentence 我 | 们在, with weights of the characters that are appended (`append: c0`)."""
-    pair = Pair(
-        [gold_of(["我", "们在"])],
-        Learning(algorithm=update),
-        stop=stop,
-        width=width,
-        templates="append: c0 | separate: c0",
-    )
-    for table, event in zip(pair.learner.tables, ["append", "separate"], strict=False):
-        for name, weight in weights.items():
-            if name.startswith(event):
-                table.add([(row_of(pair, event, name[-1]), 0, weight)], 1)
-    pair.learner.clock = 1
-    return pair
-
-
-def row_of(pair: Pair, event: str, character: str) -> int:
-    """The row of a character; the end of the sentence is `$`."""
-    code = 1 + (PADDING if character == "$" else ord(character))
-    key = murmur_64a(struct.pack("<2Q", hash_string(f"{event}: c0"), code))
-    return pair.learner.tables[["append", "separate"].index(event)].row(key)
-
-
-def weights_of(pair: Pair) -> dict[str, float]:
-    named = {}
-    for event, table in zip(["append", "separate"], pair.learner.tables, strict=False):
-        for character in "我们在$":
-            named[f"{event} {character}"] = float(table.weights(row_of(pair, event, character))[0])
-    return {name: weight for name, weight in named.items() if weight}
-
-
-START = {"append 们": 2.0, "separate 在": 3.0}
-"""They speak for 我们 | 在. Gold is behind by 2 after 们, by 5 after 在 and at the end."""
-
-
-def test_early_by_hand() -> None:
-    """With one place, gold falls off at 们: nothing beyond it is learned."""
-    pair = hand_made("early", 1, START)
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
-    assert weights_of(pair) == {"append 们": 1, "separate 们": 1, "separate 在": 3}
-
-
-def test_early_with_room_for_gold() -> None:
-    """With two places it survives 们, and falls off at 在: 我们|在 has 5, 我|们|在 3, 我们在 2."""
-    pair = hand_made("early", 2, START)
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
-    assert weights_of(pair) == {
-        "append 们": 1,
-        "separate 们": 1,
-        "append 在": 1,
-        "separate 在": 2,
-    }
-
-
-def test_gold_in_the_beam_but_not_first() -> None:
-    """All four analyses have room; the update comes at the end, against the best."""
-    for stop in ("early", "plain", "max_violation"):
-        pair = hand_made(stop, 4, START)
-        assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
-        assert weights_of(pair) == {
-            "append 们": 1,
-            "separate 们": 1,
-            "append 在": 1,
-            "separate 在": 2,
-        }
-
-
-def test_max_violation_by_hand() -> None:
-    """Gold is behind by 5 at 们 and by 4 only at 在 and at the end."""
-    weights = {"append 们": 5.0, "append 在": 1.0}
-    pair = hand_made("max_violation", 1, weights)
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
-    assert weights_of(pair) == {"append 们": 4, "separate 们": 1, "append 在": 1}
-    pair = hand_made("max_violation", 1, START)
-    # By 2 at 们, by 5 at 在: the whole of it.
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
-    assert weights_of(pair) == {
-        "append 们": 1,
-        "separate 们": 1,
-        "append 在": 1,
-        "separate 在": 2,
-    }
-
-
-def test_plain_by_hand() -> None:
-    """At the end, wherever gold fell off; what both have there is not changed."""
-    pair = hand_made("plain", 1, {"append 们": 5.0, "append 在": 1.0})
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
-    assert weights_of(pair) == {"append 们": 4, "separate 们": 1, "append 在": 1}
-
-
-def test_every_by_hand() -> None:
-    """One update at 们 and one at 在, from states that the model has chosen."""
-    pair = hand_made("every", 1, START)
-    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
-    assert weights_of(pair) == {
-        "append 们": 1,
-        "separate 们": 1,
-        "append 在": 1,
-        "separate 在": 2,
-    }
-    assert pair.learner.clock == 1 + 4
-
-
-@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
-def test_what_is_right_changes_nothing(stop: str) -> None:
-    weights = {"separate 们": 1.0, "append 在": 1.0}
-    pair = hand_made(stop, 1, weights)
-    assert pair.trainer.epoch(pair.compiled, [0, 0]) == (0, 0)
-    assert weights_of(pair) == weights
-
-
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 def test_the_common_prefix_gets_no_rows(stop: str) -> None:
     """Features before the first difference cancel out; they are not even inserted."""
@@ -696,51 +582,7 @@ def test_no_sentence_is_held_after_its_features_were_counted() -> None:
     assert len(actions) == 1
 
 
-def test_features_of_other_learners_are_not_counted() -> None:
-    pair, other = Pair(GOLDS), Pair(GOLDS)
-    with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
-        pair.trainer.restrict([pair.compiled[0], other.compiled[1]], 2)
-    with pytest.raises(TypeError):
-        pair.trainer.restrict([None], 2)
-    assert not any(table.closed or table.n_rows for table in pair.learner.tables)
-    pair.trainer.epoch(pair.compiled, whole(GOLDS))
-    assert any(table.n_rows for table in pair.learner.tables)
-
-
 # Passive-aggressive rules -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("c", [0.25, 100.0])
-def test_the_step_of_pa_i(c: float) -> None:
-    """Gold is behind by 5 and two actions are wrong: the loss is 7, and |ΔΦ|² is 4."""
-    for update, step in [("pa_i", min(c, 7 / 4)), ("pa_ii", 7 / (4 + 0.5 / c))]:
-        pair = hand_made("plain", 4, START, update)
-        learning = Learning(algorithm=update, aggressiveness=c)
-        learner = Perceptron(pair.learner.tables, learning, 1)
-        system = pair.trainer.system
-        parsed = parse_state_templates(["append: c0 | separate: c0"], system.events, system.atoms)
-        trainer = AgendaTrainer(system, parsed, learner, 4, "plain")
-        compiled = [system.compile(["我", "们在"], None, learner)]
-        trainer.epoch(compiled, [0])
-        assert weights_of(pair) == pytest.approx(
-            {
-                "append 们": 2 - step,
-                "separate 们": step,
-                "append 在": step,
-                "separate 在": 3 - step,
-            }
-        )
-
-
-def test_pa_wants_a_margin_of_one() -> None:
-    """Gold is ahead of 我|们|在 by 1/2: the loss is 1/2, |ΔΦ|² is 2. By 1 is enough."""
-    pair = hand_made("early", 4, {"separate 们": 2.0, "append 在": 0.5}, "pa")
-    pair.trainer.epoch(pair.compiled, [0])
-    assert weights_of(pair) == {"separate 们": 2, "append 在": 0.75, "separate 在": -0.25}
-    right = {"separate 们": 2.0, "append 在": 1.0}
-    pair = hand_made("early", 4, right, "pa")
-    assert pair.trainer.epoch(pair.compiled, [0]) == (0, 0)
-    assert weights_of(pair) == right
 
 
 @pytest.mark.parametrize("update", ["pa", "pa_i", "pa_ii"])
@@ -802,26 +644,6 @@ def test_dropout_equals_the_twin(noise: str, probability: float, stop: str) -> N
     pair = Pair(GOLDS, Learning(**{noise: probability}), stop=stop, width=2)
     for epoch in range(4):
         pair.run(whole(GOLDS), epoch * 2**61 + 5)
-
-
-@pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])
-def test_the_same_noise_gives_the_same_bytes(noise: str) -> None:
-    learning = Learning(**{noise: 0.4})
-    states = [state_of(learned(learning, [1, k]).learner) for k in (2, 2, 3, 4, 5)]
-    assert states[0] == states[1]
-    assert not all(state == states[0] for state in states)
-
-
-def test_with_all_hidden_no_word_is_learned() -> None:
-    learning = Learning(dropout=1 - 2.0**-53)
-    pair = learned(learning, [1, 2], templates="separate: w-1 | w-1 c0 | end(w-1)")
-    # The word before the sentence is still seen, and the padding that it ends in.
-    keys = set(rows_by_key(pair.learner.tables[1]))
-    sayable = {
-        murmur_64a(struct.pack("<2Q", hash_string(name), value))
-        for name, value in [("separate: w-1", 1), ("separate: end(w-1)", 1 + PADDING)]
-    }
-    assert keys <= sayable
 
 
 @pytest.mark.parametrize(("dropout", "seen"), [(0.0, True), (1 - 2.0**-53, False)])
@@ -981,29 +803,6 @@ def test_pieces_that_begin_within_a_word(stop: str, by_words: bool) -> None:
 # Copies and threads -------------------------------------------------------------------------------
 
 
-def test_copies_in_threads_give_what_they_give_alone() -> None:
-    pair = learned(Learning(), [0], width=1)
-    before = state_of(pair.learner)
-    system, parsed = (
-        pair.trainer.system,
-        [t for g in pair.trainer.scorer.groups for t in g.templates],
-    )
-    orders = [np.random.default_rng(seed).permutation(len(GOLDS)) for seed in range(4)]
-
-    def train(order: np.ndarray) -> list[dict[str, bytes]]:
-        learner = pair.learner.copy()
-        trainer = AgendaTrainer(system.copy(), parsed, learner, 2, "max_violation")
-        for _ in range(20):
-            trainer.epoch(pair.compiled, order)
-        return state_of(learner)
-
-    alone = list(map(train, orders))
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(train, orders)) == alone
-    assert state_of(pair.learner) == before
-    assert len({str(state) for state in alone}) > 1
-
-
 # Errors -------------------------------------------------------------------------------------------
 
 
@@ -1028,10 +827,15 @@ def test_derivations_of_other_learners() -> None:
     before = state_of(pair.learner)
     with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
         pair.trainer.epoch([pair.compiled[0], other.compiled[1]], [0])
+    with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
+        pair.trainer.restrict([pair.compiled[0], other.compiled[1]], 2)
     with pytest.raises(TypeError):
         pair.trainer.epoch([None], [0])
+    with pytest.raises(TypeError):
+        pair.trainer.restrict([None], 2)
     assert state_of(pair.learner) == before
     assert pair.learner.clock == 0
+    assert not any(table.closed for table in pair.learner.tables)
 
 
 def test_pieces_that_do_not_exist() -> None:

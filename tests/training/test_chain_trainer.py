@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -111,103 +110,26 @@ def test_some_epochs_equal_the_twin(templates: str) -> None:
     run(templates, corpus(25, seed=2), [random.permutation(25).tolist() for _ in range(4)])
 
 
-@pytest.mark.parametrize("templates", SETS)
-def test_weights_agree_after_every_single_step(templates: str) -> None:
-    run(templates, corpus(12, seed=3), [[i % 12] for i in range(24)])
-
-
-@pytest.mark.parametrize("templates", SETS)
-def test_adaptive_rows_give_the_same_averages_bit_for_bit(templates: str) -> None:
-    model = character_model(templates, "g10")
-    sentences = corpus(60, seed=4)
-    averages = []
-    for adaptive in (False, True):
-        training = Training(model, sentences, adaptive)
-        for _ in range(4):
-            training.epoch(range(60))
-        averages.append(training.learner.average())
-    for number, (dense, sparse) in enumerate(zip(*averages, strict=True)):
-        assert sparse.adaptive == (number != model.features.tag_bigram)
-        assert not dense.adaptive
-        keys = dense.arrays["keys"].tolist()
-        assert sparse.arrays["keys"].tolist() == keys
-        for key in keys:
-            assert dense.weights(key).tobytes() == sparse.weights(key).tobytes()
-
-
-def test_training_goes_on_after_pickling() -> None:
-    model = character_model(ZHANG_2014)
-    sentences = corpus(20, seed=5)
-    straight = Training(model, sentences)
-    straight.epoch(range(20))
-    halfway = pickle.loads(pickle.dumps(straight.learner))
-    resumed = Training(model, sentences)
-    resumed.learner = halfway
-    resumed.trainer = ChainTrainer(model.features, model.graph, halfway)
-    resumed.chains = [
-        model.atoms.compile(words, bmes(), model.features, halfway) for words in sentences
-    ]
-    assert resumed.epoch(range(20)) == straight.epoch(range(20))
-    for first, second in zip(resumed.learner.average(), straight.learner.average(), strict=True):
-        for name, array in first.arrays.items():
-            assert array.tobytes() == second.arrays[name].tobytes()
-
-
-def test_one_update_by_hand() -> None:
-    model = character_model("c0 | t-1t0")
-    training = Training(model, [["我们"]])
-    # All scores are 0: ties go to the lowest label, from the end: 我们 becomes B E, which is right.
-    assert training.epoch([0]) == (0, 0)
-    training = Training(model, [["我", "们"]])
-    assert training.epoch([0]) == (1, 2)
-    tag_bigram, characters = training.learner.tables
-    begin, end, _, single = range(4)
-    expected = np.zeros((4, 4))
-    expected[single, single], expected[begin, end] = 1, -1
-    assert (tag_bigram.weights(0).reshape(4, 4) == expected).all()
-    assert rows_by_key(characters)[ord("我")].tolist() == [-1, 0, 0, 1]
-    assert rows_by_key(characters)[ord("们")].tolist() == [0, -1, 0, 1]
-
-
-def test_what_was_learned_is_remembered() -> None:
-    training = Training(character_model(ZHANG_2014), corpus(20, seed=6))
-    counts = [training.epoch(range(20)) for _ in range(12)]
-    assert counts[0][0] > 0
-    assert Counter(counts)[0, 0] > 0
-    assert training.learner.clock == 240
-
-
-@pytest.mark.parametrize("order", [[0, 2], [-1], [0, 10**12]])
-def test_an_order_out_of_range(order: list[int]) -> None:
-    training = Training(character_model("c0"), [["我"], ["我们"]])
-    with pytest.raises(IndexError, match=r"sequence index out of range: there are 2"):
-        training.epoch(order)
-    assert training.learner.clock == 0
-
-
-def test_an_empty_order_is_an_empty_epoch() -> None:
-    training = Training(character_model("c0"), [["我"]])
-    assert training.epoch([]) == (0, 0)
-    assert training.learner.clock == 0
-
-
-def test_a_sequence_may_be_visited_more_than_once() -> None:
-    training = Training(character_model("c0"), [["我", "们"]])
-    training.epoch([0, 0, 0])
-    assert training.learner.clock == 3
-
-
-def test_sequences_that_are_not_compiled() -> None:
-    training = Training(character_model("c0"), [["我"]])
+def test_what_does_not_fit_a_trainer_is_refused() -> None:
+    model = character_model("c0")
+    training, other = (Training(model, [["我"], ["我", "们"]]) for _ in range(2))
+    for order in ([0, 2], [-1], [0, 10**12]):
+        with pytest.raises(IndexError, match=r"sequence index out of range: there are 2"):
+            training.epoch(order)
     with pytest.raises(TypeError):
         training.trainer.epoch(["我"], [0])
-
-
-def test_sequences_of_another_learner_are_refused() -> None:
-    model = character_model("c0")
-    ours, theirs = Training(model, [["我"]]), Training(model, [["我们"]])
     with pytest.raises(ValueError, match="another learner"):
-        ours.trainer.epoch(theirs.chains, [0])
+        training.trainer.epoch(other.chains, [0])
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(training.chains[0])
+    graph = LabelGraph(np.ones((3, 3)), np.ones(3), np.ones(3))
+    with pytest.raises(ValueError, match="label graph"):
+        ChainTrainer(model.features, graph, model.features.new_learner())
+    assert training.epoch([]) == (0, 0)
+    assert training.learner.clock == 0
+    # A sequence may be visited more than once.
+    training.epoch([1, 1, 1])
+    assert training.learner.clock == 3
 
 
 def test_a_learner_of_other_features_is_refused() -> None:
@@ -218,16 +140,3 @@ def test_a_learner_of_other_features_is_refused() -> None:
             ChainTrainer(model.features, model.graph, foreign)
     with pytest.raises(ValueError, match="other features"):
         ChainTrainer(model.features, model.graph, Perceptron([]))
-
-
-def test_a_graph_of_other_labels_is_refused() -> None:
-    model = character_model("c0")
-    graph = LabelGraph(np.ones((3, 3)), np.ones(3), np.ones(3))
-    with pytest.raises(ValueError, match="label graph"):
-        ChainTrainer(model.features, graph, model.features.new_learner())
-
-
-def test_compiled_sequences_cannot_be_pickled() -> None:
-    training = Training(character_model("c0"), [["我"]])
-    with pytest.raises(TypeError, match="cannot be pickled"):
-        pickle.dumps(training.chains[0])

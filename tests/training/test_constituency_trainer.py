@@ -10,25 +10,19 @@ from dataclasses import dataclass
 
 import pytest
 from constituency_twins import (
-    IDLE,
     ConstituencySystem,
-    ConstituencyTwin,
     Constituents,
-    label_names,
 )
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from parser_twins import agenda_of
-from trainer_twin import TrainerTwin, check_training
+from trainer_twin import TrainerTwin, check_memo, check_training
 
 from spacy_structreg.corpora.binarization import debinarize
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.tasks.constituents import ConstituentTransitions
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.training.agenda import AgendaTrainer
 
 SYSTEM = ConstituencySystem()
 TEMPLATES = SYSTEM.parse(
@@ -113,12 +107,6 @@ def test_wrong_actions_cost(draw: random.Random) -> None:
     check(corpus(draw, 2, 3), learning, n_labels=2, width=3)
 
 
-def test_sentences_are_learned() -> None:
-    golds = corpus(random.Random(4), 2, 5) + corpus(random.Random(5), 2, 5)
-    twin = check(golds, n_labels=2, width=4, epochs=12)
-    assert twin.weights
-
-
 def test_training_meets_ends_before_and_after_that_of_gold() -> None:
     """What the comparison is about does happen: the beam of the twin is looked at."""
     ends = set()
@@ -142,40 +130,5 @@ def test_the_memo_changes_no_bit() -> None:
     """Of weights that are no fractions of two, in training and in decoding."""
     draw = random.Random(8)
     golds = [gold for _ in range(6) for gold in corpus(draw, 3, 9)]
-    learning = Learning(algorithm="pa_i", aggressiveness=0.3, hidden_dropout=0.1, dropout=0.1)
-    trained = []
-    for memo in (True, False):
-        made = SYSTEM.new(TEMPLATES, 3)
-        rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
-        learner = Perceptron(rows, learning)
-        trainer = AgendaTrainer(made, TEMPLATES, learner, 4, "max_violation", memo=memo)
-        derivations = [compiled(made, gold, learner) for gold in golds]
-        for epoch in range(4):
-            trainer.epoch(derivations, list(range(len(golds))), epoch)
-        trained.append(learner.average())
-    for one, other in zip(*trained, strict=True):
-        assert one.n_rows
-        assert {name: array.tobytes() for name, array in one.arrays.items()} == {
-            name: array.tobytes() for name, array in other.arrays.items()
-        }
-    for gold in corpus(draw, 3, 20) + corpus(draw, 3, 20):
-        twin: ConstituencyTwin = SYSTEM.twin(gold.words, gold.tags, TEMPLATES, None, 3)
-        for width in (1, 5, 50):
-            with_memo, without = (
-                agenda_of(SYSTEM, twin, trained[0], width, memo=memo) for memo in (True, False)
-            )
-            found = with_memo.derivations(5)
-            assert without.derivations(5) == found
-            # Again, now that the memo holds what it has seen.
-            assert with_memo.derivations(5) == found
-
-
-def test_gold_labels_must_be_known() -> None:
-    made = SYSTEM.new(TEMPLATES, 1)
-    learner = Perceptron([TrainingRows(made.events["action"])], Learning())
-    names = label_names(2)
-    for gold in corpus(random.Random(1), 2, 5):
-        if any(each.label == names[1] for each in gold.constituents):
-            with pytest.raises(ValueError, match="unknown label 'L1'; choose from L0"):
-                compiled(made, gold, learner)
-    assert IDLE not in made.oracle(1, ())
+    later = corpus(draw, 3, 20) + corpus(draw, 3, 20)
+    check_memo(SYSTEM, TEMPLATES, golds, compiled, later)

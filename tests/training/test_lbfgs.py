@@ -104,15 +104,6 @@ def test_l1_makes_weights_zero_that_do_not_pay(l2: float) -> None:
     assert (weights == 0).sum() == is_zero.sum()
 
 
-def test_gradient_descent_finds_no_less() -> None:
-    twin, other = model(l2=0.5, tolerance=1e-10), model(l2=0.5, rate=0.3, decay=0.1)
-    fit(twin)
-    for _ in range(500):
-        other.trainer.epoch(other.chains, [0, 1, 2])
-    least, found = total(twin)[0], total(other)[0]
-    assert least <= found == pytest.approx(least, rel=1e-2)
-
-
 def test_iterations_end_when_told() -> None:
     seen: list[np.ndarray] = []
     twin = model(l2=0.3)

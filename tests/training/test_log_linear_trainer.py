@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crf_twins import finite_differences, multinomial_noising
+from crf_twins import finite_differences
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,15 +79,6 @@ def check(twin: LogLinearTwin, tolerance: float = 1e-9) -> None:
 # The objective ------------------------------------------------------------------------------------
 
 
-@looped("lists", LISTS)
-@looped("templates", TEMPLATES)
-@looped("noise", NOISES[:2])
-def test_features_of_all_kinds(
-    templates: str, lists: tuple[str, ...], noise: dict[str, Any]
-) -> None:
-    check(model(templates=templates, lists=lists, **noise))
-
-
 @looped("graph", GRAPHS)
 @looped("noise", NOISES)
 @looped("window", [None, 0, 1, 2, 9])
@@ -148,47 +139,6 @@ def test_more_labels_than_fit_one_row_of_pairs() -> None:
     check(twin)
 
 
-def test_one_position_is_multinomial_logistic_regression() -> None:
-    features = chain_features("", 3, ["label"])
-    values = np.array([0.5, -2.0, 3.0])
-    listed = (np.array([0, 3]), np.array([4, 5, 6], dtype=np.uint64), values)
-    no_symbols = np.zeros((len(features.atoms), 1), dtype=np.uint64)
-    options = LogLinear(noise="dropout", noise_level=0.4)
-    inputs = Sentence(no_symbols, np.array([2], dtype=np.uint16), (listed,), 1)
-    twin = LogLinearTwin(features, FREE, options, [inputs])
-    weights = twin.weights.reshape(3, 3).T
-    scores = weights @ values
-    likely = np.exp(scores) / np.exp(scores).sum()
-    penalty, penalty_gradient = multinomial_noising(values, weights, twin.noise)
-    value, gradient = twin.found()
-    assert value == pytest.approx(-np.log(likely[2]) + penalty)
-    by_hand = np.outer(likely - [0, 0, 1], values) + penalty_gradient
-    np.testing.assert_allclose(gradient.reshape(3, 3).T, by_hand, atol=1e-12)
-
-
-def test_additive_noise_falls_on_features_that_do_not_fire() -> None:
-    """Two inputs of a feature each: the scores of both vary with the weights of both."""
-    features = chain_features("", 3, ["label"])
-    symbols = np.zeros((len(features.atoms), 1), dtype=np.uint64)
-    inputs = [
-        Sentence(
-            symbols,
-            np.array([2], dtype=np.uint16),
-            ((np.array([0, 1]), np.array([key], dtype=np.uint64), np.array([3.0])),),
-            1,
-        )
-        for key in (4, 5)
-    ]
-    twin = LogLinearTwin(features, FREE, LogLinear(noise="additive", noise_level=0.5), inputs)
-    first, second = twin.weights.reshape(2, 3)
-    expected = 0.0
-    for weights in (first, second):
-        likely = np.exp(3 * weights) / np.exp(3 * weights).sum()
-        expected -= np.log(likely[2])
-        expected += 0.5 * (likely * (1 - likely)) @ (0.25 * (first**2 + second**2))
-    assert twin.found()[0] == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("noise", NOISES)
 def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
     features = chain_features("", 3, ["label"])
@@ -205,12 +155,6 @@ def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
 
 SMALL = 0.3
 PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
-
-
-@looped("penalties", PENALTIES)
-@looped("noise", NOISES)
-def test_one_step_of_one_chain(noise: dict[str, Any], penalties: dict[str, float]) -> None:
-    model(lengths=(4,), rate=0.3, scale=SMALL, **noise, **penalties).run([(0, 0, 4)])
 
 
 @pytest.mark.parametrize("penalties", PENALTIES)
@@ -427,15 +371,6 @@ def test_the_objective_leaves_no_trace() -> None:
     check(twin)
 
 
-def test_descent_reaches_what_is_least() -> None:
-    """Small steps end where the gradient, penalties included, is zero."""
-    twin = model(rate=0.5, decay=0.05, l2=0.5, noise="dropout", noise_level=0.2)
-    for _ in range(4000):
-        twin.trainer.epoch(twin.chains, [0, 1])
-    _, gradient = twin.found()
-    assert np.abs(gradient + 2 * 0.5 * twin.weights).max() < 0.02
-
-
 def test_many_epochs_do_not_lose_digits() -> None:
     """L2 shrinks all weights by one factor, which must be taken in before it vanishes."""
     twin = model(lengths=(2,), rate=2.0, decay=0.0, l2=5.0, l1=0.01)
@@ -512,15 +447,6 @@ def test_trained_weights_are_those_of_the_last_step() -> None:
         assert len(keys) == len(weights)
         for key, expected in zip(keys, weights, strict=True):
             np.testing.assert_array_equal(rows.weights(key), expected.astype(np.float32))
-
-
-def test_learners_and_trainers_can_be_pickled() -> None:
-    twin = trained()
-    again = pickle.loads(pickle.dumps(twin.learner))
-    assert twin.flat(again.weights()).tobytes() == twin.weights.tobytes()
-    for name in ("clock", "n_positions", "objective", "settings"):
-        assert getattr(again, name) == getattr(twin.learner, name)
-    assert pickle.loads(pickle.dumps(twin.trainer)).learner.clock == again.clock
 
 
 def test_training_goes_on_from_trained_weights() -> None:

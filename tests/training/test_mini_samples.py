@@ -85,20 +85,10 @@ def test_sequences_no_longer_than_the_mean_stay_whole(lengths: list[int], seed: 
         assert cut(lengths, mini_sample, seed).tolist() == whole
 
 
-def test_pieces_of_one() -> None:
-    assert cut([3, 1], 1.0, 5).tolist() == [[0, 0, 1], [0, 1, 1], [0, 2, 1], [1, 0, 1]]
-
-
 def test_seeds_repeat_and_differ() -> None:
     lengths = [30] * 20
     assert cut(lengths, 4.5, 2**64 - 1).tobytes() == cut(lengths, 4.5, 2**64 - 1).tobytes()
     assert len({cut(lengths, 4.5, seed).tobytes() for seed in range(50)}) == 50
-
-
-@pytest.mark.parametrize("lengths", [[], np.zeros(0, dtype=np.int64)], ids=["list", "array"])
-def test_no_sequences(lengths) -> None:
-    for mini_sample in (None, 2.0):
-        assert cut(lengths, mini_sample, 1).shape == (0, 3)
 
 
 @pytest.mark.parametrize("mini_sample", [0.99, 0, -3, math.nan, -math.inf])
@@ -140,45 +130,6 @@ def test_pieces_equal_the_twin(labels: str, mini_sample: float) -> None:
         twin.run(random.permutation(cut(LENGTHS, mini_sample, epoch)))
     assert twin.learner.clock == len(twin.visits)
     assert any(visit["step"] for visit in twin.visits)
-
-
-def test_the_pair_across_a_cut_is_not_learned() -> None:
-    """我们在 as B E | S: within the first piece B is followed by E, and nothing follows E."""
-    for pieces, pairs in [([[0, 0, 2], [0, 2, 1]], 1), ([[0, 0, 3]], 2), ([[0, 1, 2]], 1)]:
-        twin = LearningTwin("c0 | t-1t0", [["我们", "在"]], Learning())
-        bigrams = twin.learner.tables[twin.model.features.tag_bigram]
-        before = bigrams.weights(0)
-        # The weights of the other labels make sure that every label is predicted wrongly.
-        for character, label in zip("我们在", [3, 3, 0], strict=True):
-            table = twin.learner.tables[1 - twin.model.features.tag_bigram]
-            table.add([(table.row(ord(character)), label, 100.0)], 1)
-        twin.trainer.epoch(twin.chains, pieces)
-        assert np.maximum(bigrams.weights(0) - before, 0).sum() == pytest.approx(pairs)
-
-
-def test_labels_at_a_cut_are_free() -> None:
-    """E may begin a piece and B may end one, but not at the ends of the sentence."""
-    cases = [("E", 0, False), ("M", 0, False), ("E", 1, True), ("M", 1, True), ("B", 1, True)]
-    for label, begin, free in [*cases, ("B", 2, False), ("M", 2, False), ("E", 2, True)]:
-        twin = LearningTwin("c0", [["人", "人", "人"]], Learning(), seed=None)
-        table = twin.learner.tables[0]
-        row, column = table.row(ord("人")), "BEMS".index(label)
-        table.add([(row, column, 10.0)], 1)
-        twin.trainer.epoch(twin.chains, [[0, begin, 1]])
-        # The label that all speaks for was predicted, and corrected, where it may stand.
-        assert table.weights(row)[column] == (9 if free else 10)
-
-
-def test_features_look_across_a_cut() -> None:
-    """The left neighbor of the first position of a piece lies before it."""
-    twin = LearningTwin("c-1", [["我们", "在"]], Learning(), seed=None)
-    table = twin.learner.tables[0]
-    me, plural = table.row(ord("我")), table.row(ord("们"))
-    table.add([(plural, 3, 10.0)], 1)
-    assert twin.trainer.epoch(twin.chains, [[0, 2, 1]]) == (0, 0)
-    table.add([(me, 0, 10.0)], 1)
-    assert twin.trainer.epoch(twin.chains, [[0, 1, 1]]) == (1, 1)
-    assert table.weights(me).tolist() == [9, 1, 0, 0]
 
 
 def test_pieces_out_of_their_sequences() -> None:

@@ -16,18 +16,15 @@ from parser_twins import (
     Actions,
     ParserTwin,
     System,
-    agenda_of,
     beginnings,
     random_tree,
 )
-from trainer_twin import TrainerTwin, check_training
+from trainer_twin import TrainerTwin, check_memo, check_training
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.training.agenda import AgendaTrainer
 
 TEMPLATES = {
     "arc_eager": """
@@ -70,14 +67,14 @@ def corpus(draw: random.Random, n_labels: int, n_most: int = 5) -> list[Gold]:
     return sentences
 
 
+def compiled(made: DependencyTransitions, gold: Gold, learner: Perceptron) -> Derivation | None:
+    return made.compile(gold.words, gold.tags, gold.heads, gold.labels, learner)
+
+
 def check(
     system: System, golds: list[Gold], learning: Learning | None = None, **settings: object
 ) -> TrainerTwin:
     """Train both for some epochs, and compare all weights after each."""
-
-    def compiled(made: DependencyTransitions, gold: Gold, learner: Perceptron) -> Derivation | None:
-        return made.compile(gold.words, gold.tags, gold.heads, gold.labels, learner)
-
     templates = system.parse(TEMPLATES[system.name], str(settings.pop("templates", "")))
     return check_training(system, templates, golds, compiled, learning, **settings)
 
@@ -174,43 +171,10 @@ def test_wrong_actions_cost(system: System, merge: bool, draw: random.Random) ->
 
 @EACH_SYSTEM
 @pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
-def test_sentences_are_learned(system: System, merge: bool) -> None:
-    golds = corpus(random.Random(4), 2, 5) + corpus(random.Random(5), 2, 5)
-    twin = check(system, golds, n_labels=2, width=4, merge=merge, epochs=6)
-    assert twin.weights
-
-
-@EACH_SYSTEM
-@pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
 def test_the_memo_changes_no_bit(system: System, merge: bool) -> None:
     """Of weights that are no fractions of two, in training and in decoding."""
     draw = random.Random(8)
     golds = [gold for _ in range(6) for gold in corpus(draw, 3, 9)]
-    learning = Learning(algorithm="pa_i", aggressiveness=0.3, hidden_dropout=0.1)
     parsed = system.parse(TEMPLATES[system.name], WITH_LABELS[system.name])
-    trained = []
-    for memo in (True, False):
-        made = system.new(parsed, 3)
-        rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
-        learner = Perceptron(rows, learning)
-        trainer = AgendaTrainer(made, parsed, learner, 4, "max_violation", merge, memo=memo)
-        compiled = [made.compile(g.words, g.tags, g.heads, g.labels, learner) for g in golds]
-        for epoch in range(4):
-            trainer.epoch(compiled, list(range(len(golds))), epoch)
-        trained.append(learner.average())
-    for one, other in zip(*trained, strict=True):
-        assert one.n_rows
-        assert {name: array.tobytes() for name, array in one.arrays.items()} == {
-            name: array.tobytes() for name, array in other.arrays.items()
-        }
-    for gold in corpus(draw, 3, 30) + corpus(draw, 3, 30):
-        twin = system.twin(gold.words, gold.tags, parsed, lambda _: [0.0], 3)
-        for width in (1, 5, 100):
-            with_memo, without = (
-                agenda_of(system, twin, trained[0], width, merge=merge, memo=memo)
-                for memo in (True, False)
-            )
-            found = with_memo.derivations(5)
-            assert without.derivations(5) == found
-            # Again, now that the memo holds what it has seen.
-            assert with_memo.derivations(5) == found
+    later = corpus(draw, 3, 30) + corpus(draw, 3, 30)
+    check_memo(system, parsed, golds, compiled, later, merge=merge)

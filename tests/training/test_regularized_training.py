@@ -9,7 +9,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from learning_twins import LearningTwin, Undecided
+from learning_twins import LearningTwin, Undecided, is_dropped
 from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning, gao_2010
@@ -212,12 +212,25 @@ def test_from_nothing(learning: Learning) -> None:
     assert twin.dense.weights.any()
 
 
-def test_a_penalty_reaches_weights_that_no_sentence_touches() -> None:
-    """The features of the second sentence decay while only the first one is visited."""
-    twin = LearningTwin("c0", [["我", "们"], ["北京"]], Learning(l2=0.25))
-    before = twin.dense.weights.copy()
-    for _ in range(3):
-        twin.run(np.array([[0, 0, 2]]))
-    untouched = [i for name, i in twin.names.items() if name[0][1] in {(ord("北"),), (ord("京"),)}]
-    assert len(untouched) == 8
-    np.testing.assert_allclose(twin.dense.weights[untouched], before[untouched] * 0.75**3)
+@pytest.mark.parametrize("probability", [0.01, 0.1, 0.5, 0.9])
+def test_how_often_weights_are_dropped(probability: float) -> None:
+    """The twin's hash, which the kernel shares, over tables, rows, columns and draws."""
+    random = np.random.default_rng(4)
+    for draw in random.integers(2**63, size=4).tolist():
+        by_row = np.array([is_dropped(draw, row, 3, probability) for row in range(10_000)])
+        by_column = np.array([is_dropped(draw, 5, column, probability) for column in range(10_000)])
+        by_draw = np.array([is_dropped(draw + k, 5, 3, probability) for k in range(10_000)])
+        for drops in (by_row, by_column, by_draw):
+            spread = np.sqrt(probability * (1 - probability) / len(drops))
+            assert abs(drops.mean() - probability) < 5 * spread
+            both = (drops[1:] & drops[:-1]).mean()
+            assert abs(both - probability**2) < 6 * spread
+
+
+@pytest.mark.parametrize("noise", [1, 5, 2**63, 2**64 - 1])
+def test_hidden_characters_lie_in_the_window_of_a_piece(noise: int) -> None:
+    """Features look beyond a piece: what they see there may be hidden as well."""
+    templates = "c-2c-1 | c0 | c+1c+2 | t-1t0"
+    learning = Learning(dropout=0.4)
+    twin = LearningTwin(templates, [["大学生", "在", "北京"]], learning)
+    twin.run(np.array([[0, 2, 2], [0, 0, 2], [0, 4, 2], [0, 1, 4]]), noise)

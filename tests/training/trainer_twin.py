@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from constituency_twins import ConstituencySystem
-from parser_twins import Actions, Item, ParserTwin, System
+from learning_twins import same_rows
+from parser_twins import Actions, Item, ParserTwin, System, agenda_of
 from twins import rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate
@@ -199,3 +200,43 @@ def check_training(
         for name, row in expected.items():
             assert weights[name] == pytest.approx(row, abs=1e-5)
     return twin
+
+
+def check_memo(
+    system: System | ConstituencySystem,
+    templates: Sequence[StateTemplate],
+    golds: Sequence[Any],
+    compiled_by: Callable[..., Any],
+    later: Sequence[Any],
+    *,
+    merge: bool = False,
+) -> None:
+    """Train on gold sentences, and decode later ones, with a memo and without: all bits are equal.
+
+    Labels are three.
+    """
+    learning = Learning(algorithm="pa_i", aggressiveness=0.3, hidden_dropout=0.1, dropout=0.1)
+    trained = []
+    for memo in (True, False):
+        made = system.new(templates, 3)
+        rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
+        learner = Perceptron(rows, learning)
+        trainer = AgendaTrainer(made, templates, learner, 4, "max_violation", merge, memo=memo)
+        compiled = [compiled_by(made, gold, learner) for gold in golds]
+        for epoch in range(4):
+            trainer.epoch(compiled, list(range(len(golds))), epoch)
+        trained.append(learner.average())
+    for one, other in zip(*trained, strict=True):
+        assert one.n_rows
+        assert same_rows(one, other)
+    for gold in later:
+        twin = system.twin(gold.words, gold.tags, templates, lambda _: [0.0], 3)
+        for width in (1, 5, 100):
+            with_memo, without = (
+                agenda_of(system, twin, trained[0], width, merge=merge, memo=memo)
+                for memo in (True, False)
+            )
+            found = with_memo.derivations(5)
+            assert without.derivations(5) == found
+            # Again, now that the memo holds what it has seen.
+            assert with_memo.derivations(5) == found

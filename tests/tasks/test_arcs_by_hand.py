@@ -1,10 +1,10 @@
-"""Arc-eager parsing, worked by hand."""
+"""Arc-eager parsing, and given arcs of arc-standard parsing, worked by hand."""
 
 from __future__ import annotations
 
 from agenda_twin import NO_WORD, Feature, Value, table_of
 from looped import looped
-from parser_twins import EAGER, NO_NODE, EagerTwin, agenda_of
+from parser_twins import EAGER, NO_NODE, STANDARD, EagerTwin, StandardTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.word_fields import WordFields
@@ -102,41 +102,19 @@ def test_atoms(step: int, atom: str, values: list[Value]) -> None:
         assert agenda.score(ACTIONS[: step + 1]) == 0.0
 
 
-@looped(("distance", "bucket"), [(1, 1), (2, 2), (5, 5), (6, 6), (10, 6), (11, 7), (40, 7)])
-def test_distances_beyond_five_are_alike(distance: int, bucket: int) -> None:
-    (template,) = EAGER.parse("action: dist(S0,N0)")
-    words = ["一"] * 45
-    twin = EagerTwin(words, words, [template], lambda _: [0.0] * 4)
-    rows = {Feature(template, (number(bucket),)).key: [1.0] * 4}
-    agenda = agenda_of(EAGER, twin, [table_of(4, rows)], None)
-    # The first word stays on the stack, and the others are taken off again.
-    actions = [SHIFT, *[SHIFT, 2] * (distance - 1)]
-    state = twin.replay(actions)
-    assert state.position - state.stack[0] == distance
-    assert state.stack == (0,)
-    assert agenda.score([*actions, 3]) - agenda.score(actions) == 1.0
-
-
-def test_what_may_be_done() -> None:
-    """By hand, on three words with one label."""
-    twin = EagerTwin(["一"] * 3, ["N"] * 3, EAGER.parse("action: S0t"), lambda _: [0.0] * 4)
-    agenda = agenda_of(EAGER, twin, [table_of(4, {})], None)
-    shift, reduce, left, right = range(4)
-    assert agenda.legal([]) == [shift]
-    assert agenda.legal([shift]) == [shift, left, right]
-    # Two words without a head: the last must not hang on one of them.
-    assert agenda.legal([shift, shift]) == [left]
-    # The second has a head: the last may hang on either.
-    assert agenda.legal([shift, right]) == [reduce, right]
-    # Not after REDUCE, though the last would be put on a stack that is not empty anyway.
-    assert agenda.legal([shift, right, reduce]) == [left, right]
-    # The last on an empty stack is the root.
-    assert agenda.legal([shift, left, shift, left]) == [shift]
-    assert agenda.legal([shift, left, shift, left, shift]) == []
-
-
-def test_what_a_single_word_is() -> None:
-    twin = EagerTwin(["一"], ["N"], EAGER.parse("action: N0t"), lambda _: [0.0] * 4)
-    agenda = agenda_of(EAGER, twin, [table_of(4, {})], 16)
-    assert agenda.derivations(5) == [(0.0, [SHIFT])]
-    assert agenda.system.tree([SHIFT]) == ([-1], [-1])
+def test_arcs_that_are_given_whole_are_made_at_once() -> None:
+    """So that any beam finds the tree: where some heads are open, waiting may be needed."""
+    twin = StandardTwin(["一"] * 3, ["N"] * 3, STANDARD.parse("action: S0t"), lambda _: [0.0] * 3)
+    table, labels = [table_of(3, {})], [None] * 3
+    shift, left, right = range(3)
+    whole = agenda_of(STANDARD, twin, table, None, given=([1, -1, 1], labels))
+    assert whole.derivations(9) == [(0.0, [shift, shift, left, shift, right])]
+    part = agenda_of(STANDARD, twin, table, None, given=([1, -1, None], labels))
+    assert part.legal([shift, shift]) == [left]
+    waits = agenda_of(STANDARD, twin, table, None, given=([-1, 0, None], labels))
+    assert waits.legal([shift, shift]) == [shift, right]
+    # A word with a child to come is not taken off, and the root never.
+    waiting = agenda_of(STANDARD, twin, table, None, given=([None, None, 1], labels))
+    assert waiting.legal([shift, shift]) == [shift, left]
+    root = agenda_of(STANDARD, twin, table, None, given=([-1, None, None], labels))
+    assert root.legal([shift, shift]) == [shift, right]
