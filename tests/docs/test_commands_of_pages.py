@@ -29,16 +29,9 @@ SPACY, STRUCTREG = get_command(spacy_app), get_command(structreg_app)
 def check(command: Command) -> None:
     """Raise an exception, of those of click or another one, if a command cannot be called so."""
     match command.words:
-        case ["python", "-m", "spacy", "structreg"] | [
-            "python",
-            "-m",
-            "spacy",
-            "structreg",
-            "--help",
-        ]:
-            pass
         case ["python", "-m", "spacy", "structreg", *arguments]:
-            parse(STRUCTREG, arguments)
+            if arguments not in ([], ["--help"]):
+                parse(STRUCTREG, arguments)
         case ["python", "-m", "spacy", *arguments]:
             with chdir(command.folder):
                 # The config that spacy train reads is made by a line above: any file there is.
@@ -49,9 +42,9 @@ def check(command: Command) -> None:
                 folder = Path(given["project_dir"])
                 folder = command.folder / ("" if folder.is_absolute() else folder)
                 check_project(folder, given["subcommand"])
-        case ["python", "-m", "pytest" | "pip", *_] | ["pip", "install", *_] | ["export", *_]:
+        case ["python", "-m", "pytest" | "pip", *_] | ["python3", "-m", "venv", "env"]:
             pass
-        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo", *_]:
+        case ["pip", "install", *_] | [".", "env/bin/activate"] | ["export" | "echo", *_]:
             pass
         case ["python", script, *_]:
             assert (command.folder / script).exists(), script
@@ -126,7 +119,7 @@ def test_commands_can_be_called_as_they_are_written(path: Path) -> None:
             assert said(command) is None, shlex.join(command.words)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("line", "fault"),
     [
         ("python -m spacy structreg segments a b", "no command segments"),

@@ -14,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -50,31 +49,6 @@ N_TREES = {"train": 50, "dev": 15, "test": 15}
 N_SENTENCES = 250
 # Of the development part of the treebank, which a page scores on every register.
 REGISTERS = ("law", "social")
-# What the tests do not run; a page that needs more says so here.
-NOT_RUN = {
-    "README.md": {"sets up an environment": 2, "needs a service": 1},
-    "README.zh.md": {"sets up an environment": 1, "needs a service": 1},
-    "annotate.md": {"needs a cluster": 1, "needs Ray": 1, "needs Spark": 1},
-    "coming_from.md": {"needs the Chinese pipeline": 6},
-    "new_domain.md": {
-        "sets up an environment": 1,
-        "needs a cluster": 1,
-        "needs a corpus of its own": 1,
-    },
-    "recipes.md": {"needs a service": 3, "needs Docker": 1, "needs conda": 1},
-    "serve.md": {"needs a service": 4},
-    "zh/coming_from.md": {"needs the Chinese pipeline": 5},
-    "zh/recipes.md": {"needs a service": 3, "needs Docker": 1, "needs conda": 1},
-    "zh/serve.md": {"needs a service": 4},
-    "en_ewt_structreg.md": {"needs a corpus of its own": 1},
-    "zh_gsd_structreg.md": {"needs a corpus of its own": 1},
-    "zh_structreg.md": {"needs the Chinese pipeline": 3},
-    "zh_structreg_fast.md": {"needs the Chinese pipeline": 2},
-    "explain.md": {"needs the Chinese pipeline": 2},
-    "few_labels.md": {"needs the Chinese pipeline": 1},
-    "figures.md": {"needs an idle machine": 1},
-}
-
 # Packages that a page is skipped without.
 PACKAGES = {"dataframes.md": ("pandas", "polars")}
 
@@ -277,15 +251,6 @@ def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> No
         CHECKS[path.name](names)
 
 
-def test_no_more_is_left_out_than_must_be() -> None:
-    left_out: dict[str, Counter[str]] = {}
-    for path in PAGES:
-        found = Counter(block.value for block in blocks(path) if block.marker == "not run")
-        if found:
-            left_out[name_of(path)] = found
-    assert left_out == NOT_RUN
-
-
 @looped(
     "path",
     [*PAGES, ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("projects/*/README.md"))],
@@ -343,32 +308,32 @@ def page(tmp_path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "fault"),
     [
+        # What is printed, also by a loop; an assertion; an exit code; what a command prints.
         ("```python\ni = 1\nprint(i)\n# 2\n```\n", r"page\.md:2 and 1 lines below: this was"),
         ("```python\nfor i in range(2):\n    print(i)\n# 0\n```\n", r"page\.md:2 and 0 lines"),
         ("```python\nassert 1 > 2, 'no'\n```\n", "no"),
         ("```bash\nfalse\n```\n", r"page\.md:2"),
         ("```bash\necho a\n```\n\n```text\nb\n```\n", r"page\.md:6: this was printed"),
     ],
-    ids=["output", "output of a loop", "assertion", "exit code", "output of a command"],
 )
 def test_blocks_that_are_wrong_fail(text: str, fault: str, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=fault):
         run_page(page(tmp_path, text))
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
+        # Another language, a config of nothing, another reason, a file elsewhere, text of nothing.
         "```sh\nls\n```\n",
         "```ini\n[nlp]\n```\n",
         "<!-- not run: it is slow -->\n```bash\nls\n```\n",
         "<!-- file: ../words.txt -->\n```text\nls\n```\n",
         "```text\nout of the blue\n```\n",
     ],
-    ids=["language", "config of nothing", "reason", "file elsewhere", "text"],
 )
 def test_blocks_of_which_nothing_would_be_tested_are_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"page\.md:\d: no test for"):
