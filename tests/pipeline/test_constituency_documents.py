@@ -137,14 +137,6 @@ def test_spans_are_added_after_tokens_are_merged() -> None:
         assert (group[-1].start, group[-1].end) == (0, 1)
 
 
-def test_groups_of_a_doc_that_is_gone_are_as_those_of_spacy() -> None:
-    group = doc_with().spans["constituents"]
-    assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}
-    assert len(group) == len(PHRASES)
-    with pytest.raises(RuntimeError, match="E865"):
-        list(group)
-
-
 @given(st.data())
 def test_groups_follow_all_changes_of_tokens(data: st.DataObject) -> None:
     """Against the characters of constituents and heads.

@@ -26,28 +26,28 @@ COMPILED = sorted(
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
     for file in PACKAGE.rglob("*.pyx")
 )
-TOKENIZERS = {
-    "spacy_structreg.Segmenter.v1": {
-        "@tokenizers": "spacy_structreg.Segmenter.v1",
-        "model": {"@architectures": "spacy_structreg.CharacterSegmenter.v1"},
-    },
-    "spacy_structreg.JointTagger.v1": {
-        "@tokenizers": "spacy_structreg.JointTagger.v1",
-        "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1"},
-    },
-    "spacy_structreg.JointParser.v1": {
-        "@tokenizers": "spacy_structreg.JointParser.v1",
-        "model": {"@architectures": "spacy_structreg.WordJointParser.v1"},
-    },
-}
-# Further models of tokenizers, each with the tokenizer that its defaults are shown with.
+
+
+def block_of(tokenizer: str, model: str) -> dict[str, Any]:
+    model = f"spacy_structreg.{model}.v1"
+    return {"@tokenizers": f"spacy_structreg.{tokenizer}.v1", "model": {"@architectures": model}}
+
+
+# The models of tokenizers, each with the tokenizer that its defaults are shown with; those of whose
+# tokenizers the defaults are shown come first.
 MODELS = {
-    "spacy_structreg.WordSegmenter.v1": "spacy_structreg.Segmenter.v1",
-    "spacy_structreg.GuidedSegmenter.v1": "spacy_structreg.Segmenter.v1",
-    "spacy_structreg.WordJointTagger.v1": "spacy_structreg.JointTagger.v1",
-    "spacy_structreg.GuidedJointTagger.v1": "spacy_structreg.JointTagger.v1",
-    "spacy_structreg.GuidedJointParser.v1": "spacy_structreg.JointParser.v1",
-    "spacy_structreg.JointReranker.v1": "spacy_structreg.JointTagger.v1",
+    "CharacterSegmenter": "Segmenter",
+    "CharacterJointTagger": "JointTagger",
+    "WordJointParser": "JointParser",
+    "WordSegmenter": "Segmenter",
+    "GuidedSegmenter": "Segmenter",
+    "WordJointTagger": "JointTagger",
+    "GuidedJointTagger": "JointTagger",
+    "GuidedJointParser": "JointParser",
+    "JointReranker": "JointTagger",
+}
+TOKENIZERS = {
+    f"spacy_structreg.{MODELS[model]}.v1": block_of(MODELS[model], model) for model in [*MODELS][:3]
 }
 # Runs a command that must neither warn nor depend on what this process has imported.
 PYTHON = [sys.executable, "-W", "error", "-c"]
@@ -110,10 +110,10 @@ def filled_configs() -> dict[str, Any]:
                 "nlp.tokenizer": config["nlp"]["tokenizer"],
                 "initialize.tokenizer": config["initialize"]["tokenizer"],
             }
-    for name, tokenizer in MODELS.items():
-        block = {"@tokenizers": tokenizer, "model": {"@architectures": name}}
+    for model in [*MODELS][3:]:
+        block = block_of(MODELS[model], model)
         config = spacy.blank("xx", config={"nlp": {"tokenizer": block}}).config
-        filled[f"xx {name}"] = {"nlp.tokenizer": config["nlp"]["tokenizer"]}
+        filled[f"xx spacy_structreg.{model}.v1"] = {"nlp.tokenizer": config["nlp"]["tokenizer"]}
     for name in factories():
         nlp = spacy.blank("zh")
         nlp.add_pipe(name)

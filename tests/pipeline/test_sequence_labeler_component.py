@@ -173,6 +173,11 @@ def test_white_space_is_not_seen() -> None:
     tagging = of_attribute("tag")
     tags = [token.tag_ for token in tagging(words_doc(tagging.vocab, ["Mira", " ", "sails"]))]
     assert tags == ["N", "", "V"]
+    # Nor is it in gold spans.
+    doc = words_doc(nlp.vocab, [" ", "Mira", "  ", "Holt", "\n", "sails"])
+    doc.set_ents([Span(doc, 0, 5, "PER")])
+    rows = [("Mira", "B-PER"), ("Holt", "I-PER"), ("sails", "O")]
+    assert nlp.get_pipe("ner").gold(Example(doc.copy(), doc)) == ([rows], 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -193,17 +198,12 @@ def test_any_tokens_get_spans_that_spacy_accepts(nlp: Language, words: list[str]
     assert ents(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == ents(doc)
 
 
-def test_white_space_in_gold_spans_does_not_count() -> None:
-    nlp = untrained()
-    doc = words_doc(nlp.vocab, [" ", "Mira", "  ", "Holt", "\n", "sails"])
-    doc.set_ents([Span(doc, 0, 5, "PER")])
-    gold, n_others = nlp.get_pipe("ner").gold(Example(doc.copy(), doc))
-    assert gold == [[("Mira", "B-PER"), ("Holt", "I-PER"), ("sails", "O")]]
-    assert n_others == 0
-
-
-def test_entities_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
+def test_what_is_there_stays_unless_it_is_to_be_overwritten() -> None:
     for overwrite in (False, True):
+        nlp = of_attribute("tag", overwrite=overwrite)
+        doc = nlp(words_doc(nlp.vocab, WORDS[3], tags=["", "X", "", "", "X", ""]))
+        expected = TAGS[3] if overwrite else ["N", "X", "V", "V", "X", "."]
+        assert [token.tag_ for token in doc] == expected
         nlp = trained(overwrite=overwrite)
         doc = words_doc(nlp.vocab, WORDS[0])
         doc.set_ents([Span(doc, 1, 3, "TITLE", kb_id="Q1")], blocked=[doc[5:6]])
@@ -276,14 +276,6 @@ def test_white_space_that_is_kept_ends_what_is_found() -> None:
     blocked.set_ents([], blocked=[blocked[1:2]])
     assert ents(nlp(kept))[:2] == [(0, 1, "PER"), (1, 2, "BREAK")]
     assert ents(nlp(blocked))[0] == (0, 1, "PER")
-
-
-def test_values_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
-    for overwrite in (False, True):
-        nlp = of_attribute("tag", overwrite=overwrite)
-        doc = nlp(words_doc(nlp.vocab, WORDS[3], tags=["", "X", "", "", "X", ""]))
-        expected = TAGS[3] if overwrite else ["N", "X", "V", "V", "X", "."]
-        assert [token.tag_ for token in doc] == expected
 
 
 # Probabilities ------------------------------------------------------------------------------------
@@ -566,9 +558,7 @@ def test_figures_where_there_is_nothing_to_count() -> None:
     assert score_labeling([Example(doc, doc)], attribute="tag") == {"label_acc": None}
     other = words_doc(VOCAB, ["b"], tags=["X"])
     assert score_labeling([Example(doc, other)], attribute="tag") == {"label_acc": None}
-
-
-def test_accuracy_of_labels() -> None:
+    # White space and what nobody knows do not count.
     gold = words_doc(VOCAB, ["a", "b", " ", "c"], tags=["X", "", "_SP", "Y"])
     found = words_doc(VOCAB, ["a", "b", " ", "c"], tags=["X", "Z", "", ""])
     assert score_labeling([Example(found, gold)], attribute="tag") == {"label_acc": 0.5}
