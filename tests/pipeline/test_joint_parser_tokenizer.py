@@ -126,7 +126,11 @@ def test_other_tokenizers_may_hold_the_model() -> None:
         assert tokens(doc) == WORDS[0]
         assert doc.has_annotation("TAG") is has_tags
         assert not doc.has_annotation("DEP")
-        other.tokenizer.update([gold_doc(other.vocab, 0)])
+        gold = gold_doc(other.vocab, 0)
+        figures = other.tokenizer.score([Example(doc, gold)])
+        assert figures["seg_f"] == 1.0
+        assert ("joint_f" in figures) is has_tags
+        other.tokenizer.update([gold])
 
 
 # Gold --------------------------------------------------------------------------------------------

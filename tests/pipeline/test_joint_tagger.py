@@ -161,22 +161,6 @@ def test_a_model_of_words_alone_is_refused() -> None:
         spacy.blank("zh", config=config)
 
 
-def test_a_segmenter_may_hold_a_model_that_tags(tmp_path: Path) -> None:
-    config = copy.deepcopy(JOINT_CONFIG)
-    config["nlp"]["tokenizer"]["@tokenizers"] = "spacy_structreg.Segmenter.v1"
-    nlp = spacy.blank("zh", config=config)
-    nlp.tokenizer.model.fit(list(map(with_tags, TRAIN)))
-    nlp.to_disk(tmp_path)
-    for pipeline in (nlp, spacy.load(tmp_path)):
-        assert [tokens(pipeline(text)) for text in TEXTS] == DEV
-        assert not pipeline(TEXTS[0]).has_annotation("TAG")
-        golds = [tagged_doc(pipeline.vocab, words) for words in DEV]
-        examples = [Example(pipeline.make_doc(doc.text), doc) for doc in golds]
-        figures = pipeline.evaluate(examples)
-        assert figures["seg_f"] == 1.0
-        assert "joint_f" not in figures
-
-
 # Universal tags ----------------------------------------------------------------------------------
 
 

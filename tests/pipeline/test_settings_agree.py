@@ -22,15 +22,13 @@ from spacy_structreg.learn.setting_fields import (
     Settings,
     defaults_of,
     described,
-    from_settings,
     hints_of,
     literals_of,
     members_of,
     plain,
-    setting,
 )
 from spacy_structreg.models.model_ensemble import ModelEnsemble
-from spacy_structreg.models.settings import MAX_BEAM, TrainingSettings
+from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.models.tagging import Tagger, TaggerSettings
 from spacy_structreg.pipeline.setting_texts import config_block
 
@@ -199,30 +197,3 @@ def test_attributes_are_checked_when_they_are_changed() -> None:
 
 
 # A setting is one line ----------------------------------------------------------------------------
-
-
-class Shared(TrainingSettings):
-    depth: int = setting(3, "How deep.", minimum=1, maximum=9)
-
-
-class Own(Shared):
-    width: float = setting(0.5, "How wide.", below=1.0)
-    depth: int = 4
-
-
-class Made:
-    @from_settings(Own)
-    def __init__(self, settings: Own) -> None:
-        self.settings = settings
-
-
-def test_a_new_default_leaves_range_and_documentation() -> None:
-    assert Own().depth == 4
-    assert Shared().depth == 3
-    assert [key for key, _ in described(Own)][:2] == ["width", "depth"]
-    assert dict(described(Own))["depth"].doc == "How deep."
-    with pytest.raises(ValueError, match=r"depth must be at least 1 and at most 9.*, got 10"):
-        Made(depth=10)
-    assert inspect.signature(Made).parameters["depth"].default == 4
-    assert "width: How wide." in str(Made.__init__.__doc__)
-    assert "| `width` | ≥ 0, < 1 | `0.5` | How wide. |" in settings_table(Own)

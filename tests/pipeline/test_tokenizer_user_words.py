@@ -50,9 +50,12 @@ def test_listed_words_are_tokens_and_the_text_stays(make: Callable[[], Language]
 @given(
     st.lists(st.text("老师 ab\n", min_size=1, max_size=3).filter(lambda w: w == w.strip())),
     st.text("老师 ab\n。", max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), st.integers(1, 30)), max_size=3),
     st.booleans(),
 )
-def test_any_list_and_any_text(words: list[str], text: str, is_trained: bool) -> None:
+def test_any_words_and_spans_of_any_text(
+    words: list[str], text: str, given_spans: list[tuple[int, int]], is_trained: bool
+) -> None:
     tokenizer = type(TRAINED.tokenizer)(
         TRAINED.vocab,
         TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
@@ -68,6 +71,15 @@ def test_any_list_and_any_text(words: list[str], text: str, is_trained: bool) ->
         for found in re.finditer(f"(?={re.escape(word)})", text):
             start, end = found.start(), found.start() + len(word)
             assert any(first < end and start < last for first, last in spans)
+    try:
+        doc = tokenizer(text, spans=given_spans)
+    except ValueError:
+        return
+    assert doc.text == text
+    for start, end in given_spans:
+        stripped = text[start:end].strip()
+        begin = text.index(stripped, start)
+        assert (begin, stripped) in {(token.idx, token.text) for token in doc}
 
 
 # Damage ------------------------------------------------------------------------------------------
@@ -177,19 +189,6 @@ def test_lists_are_swapped_while_threads_decode(nlp: Language) -> None:
 # Modes, calls and spans --------------------------------------------------------------------------
 
 
-def test_a_bonus_is_a_matter_of_degree(nlp: Language) -> None:
-    text = "我们去图书馆。"
-    plain = tokens(nlp(text))
-    assert "我们去" not in plain
-    nlp.tokenizer.user_words.add("我们去", bonus=0.0)
-    assert tokens(nlp(text)) == plain
-    nlp.tokenizer.user_words.add("我们去", bonus=1e4)
-    assert "我们去" in tokens(nlp(text))
-    # It is worth no more than a word that is forced.
-    nlp.tokenizer.user_words.add("们去")
-    assert "们去" in tokens(nlp(text))
-
-
 @pytest.mark.parametrize("make", [make_trained, make_untrained])
 def test_a_list_for_one_call(make: Callable[[], Language]) -> None:
     nlp = make()
@@ -243,28 +242,6 @@ def test_spans_of_a_call(make: Callable[[], Language]) -> None:
     assert span is not None
     with pytest.raises(ValueError, match="would be cut"):
         nlp.tokenizer(TEXT, spans=[(0, 4), (1, 2)])
-
-
-@given(
-    st.text("老师 ab\n。", max_size=30),
-    st.lists(st.tuples(st.integers(0, 29), st.integers(1, 30)), max_size=3),
-    st.booleans(),
-)
-def test_any_spans_keep_the_text(text: str, spans: list[tuple[int, int]], is_trained: bool) -> None:
-    tokenizer = type(TRAINED.tokenizer)(
-        TRAINED.vocab,
-        TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
-        UserWords(["老师", "a 师"]),
-    )
-    try:
-        doc = tokenizer(text, spans=spans)
-    except ValueError:
-        return
-    assert doc.text == text
-    for start, end in spans:
-        stripped = text[start:end].strip()
-        begin = text.index(stripped, start)
-        assert (begin, stripped) in {(token.idx, token.text) for token in doc}
 
 
 @pytest.mark.parametrize(("sentences", "n"), [("wrapped", 3), ("punctuation", 4), ("doc", 1)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,24 +76,3 @@ def test_the_text_of_a_doc_is_the_text(architecture: str, text: str) -> None:
             token.text.strip() and character.isspace() for token in doc for character in token.text
         )
         assert tokens(next(nlp.pipe([text]))) == tokens(doc)
-
-
-@architectures
-def test_settings_are_stored(architecture: str, tmp_path: Path) -> None:
-    nlp = pipeline(architecture, "measure")
-    text = "她买了35kg苹果。去www.b.cn看"
-    assert {"35kg", "www.b.cn"} <= set(tokens(nlp(text)))
-    nlp.to_disk(tmp_path / "pipeline")
-    again = spacy.load(tmp_path / "pipeline")
-    assert tokens(again(text)) == tokens(nlp(text))
-    stored = again.config["nlp"]["tokenizer"]["model"]
-    assert (stored["typed_runs"], list(stored["whole_runs"])) == (True, ["measure"])
-
-
-def test_listed_words_and_spans_of_a_call() -> None:
-    nlp = pipeline("WordSegmenter")
-    text = "她看www.b.cn苹果"
-    assert "www.b.cn苹果" in tokens(nlp.tokenizer(text, user_words=["www.b.cn苹果"]))
-    assert "www.b.cn" in tokens(nlp.tokenizer(text, user_words=["b.cn", "cn苹果"]))
-    assert tokens(nlp.tokenizer(text, spans=[(2, 5)]))[2:] != tokens(nlp(text))[2:]
-    assert "www" in tokens(nlp.tokenizer(text, spans=[(2, 5)]))

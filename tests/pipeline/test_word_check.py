@@ -250,13 +250,9 @@ def test_counts_are_kept_with_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        {},
-        [],
-        {"words": 5, "annotated": 5, "han": 5},
         {"words": 5, "annotated": 5, "han": 6, "long": 0},
         {"words": 5, "annotated": 6, "han": 5, "long": 0},
         {"words": 5, "annotated": 5, "han": 5, "long": -1},
-        {"words": 5.0, "annotated": 5, "han": 5, "long": 1},
     ],
 )
 def test_counts_of_a_file_are_checked(words: Any) -> None:
