@@ -8,8 +8,8 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-import pytest
 from docs.pages import ROOT
+from looped import looped
 
 
 def facts_of(project: Path) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def facts_of(project: Path) -> dict[str, Any]:
     return dict(run_path(str(project / "scripts/package_meta.py"))["ABOUT"])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("project", "package"),
     [
         ("quickstart", "zh_structreg"),

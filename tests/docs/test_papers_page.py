@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from docs.configs import pipeline_of
 from docs.pages import DOCS, blocks
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
@@ -84,7 +85,7 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@looped(
     ("block", "system"),
     [*zip(BLOCKS, PAPERS, strict=True)],
     ids=[f"line {block.line}" for block in BLOCKS],

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from docs.pages import ROOT
+from looped import looped
 from warm_python import executable
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -39,7 +40,7 @@ def marks(path: Path) -> list[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DRAWN)
+@looped("name", DRAWN)
 def test_pictures_are_those_of_the_stored_results(name: str, drawn: Path) -> None:
     assert {path.stem for path in drawn.iterdir()} == {*DRAWN}
     made, committed = drawn / f"{name}.svg", PICTURES / f"{name}.svg"
@@ -49,7 +50,7 @@ def test_pictures_are_those_of_the_stored_results(name: str, drawn: Path) -> Non
     assert committed.stat().st_size < 100_000
 
 
-@pytest.mark.parametrize("name", ["words", "trees", "dark"])
+@looped("name", ["words", "trees", "dark"])
 def test_pictures_of_the_page_are_small_and_shown(name: str) -> None:
     path = PICTURES / f"page-{name}.png"
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -57,7 +58,7 @@ def test_pictures_of_the_page_are_small_and_shown(name: str) -> None:
     assert f"](pictures/{path.name})" in (ROOT / "docs/serve.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)
+@looped("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)
 def test_pictures_fit_dark_pages_and_load_nothing(path: Path) -> None:
     picture = path.read_text("utf-8")
     assert "prefers-color-scheme:dark" in picture

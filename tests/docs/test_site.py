@@ -24,6 +24,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import pytest
 import spacy
 from docs.pages import ROOT
+from looped import looped
 from typer.testing import CliRunner
 
 import spacy_structreg
@@ -250,7 +251,7 @@ def settings_of(name: str, group: str) -> set[str]:
     return {*inspect.signature(function).parameters}
 
 
-@pytest.mark.parametrize("group", registered_names())
+@looped("group", registered_names())
 def test_every_registered_name_has_its_settings(group: str, pages: Pages) -> None:
     page = pages[f"{HOME}reference/registered/{group}/"]
     names = registered_names()[group]

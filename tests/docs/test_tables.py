@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 import tables
+from looped import looped
 
 
-@pytest.mark.parametrize(("path", "folder"), tables.pages().items(), ids=str)
+@looped(("path", "folder"), tables.pages().items(), ids=str)
 def test_tables_are_those_of_the_stored_results(path: Path, folder: str) -> None:
     page = path.read_text("utf-8")
     assert tables.with_tables(page, folder) == page

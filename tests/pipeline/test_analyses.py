@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import spacy
 from contract.components import PIPES, trained_pipe
+from looped import looped
 from pipeline.made_up import DEV, TEXTS, copies, tagged_doc, trained, trained_joint
 from small_pipeline import gold_doc
 from spacy.language import Language
@@ -140,7 +141,7 @@ def test_listed_words_and_spans_decide(segmenter: bytes) -> None:
         assert margins.tolist() == [INF, -INF, *before[2:]]
 
 
-@pytest.mark.parametrize("text", ["", " ", "人", " 人\n", "\U0001f600人"])
+@looped("text", ["", " ", "人", " 人\n", "\U0001f600人"])
 def test_little_text(text: str, segmenter: bytes) -> None:
     nlp = with_tokenizer(segmenter)
     nlp.tokenizer.keep_analyses(alternatives=2, confidence=True)

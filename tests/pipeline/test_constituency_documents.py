@@ -9,6 +9,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from pipeline.made_up import copies
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -243,7 +244,7 @@ def test_the_order_of_spans_is_mended_but_that_of_chains_kept() -> None:
     assert read_phrases(doc) == [*PHRASES[:4], *chain]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("phrases", "heads", "message"),
     [
         (

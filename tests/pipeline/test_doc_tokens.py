@@ -10,6 +10,7 @@ import spacy
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from spacy.attrs import POS, SENT_START, TAG
 from spacy.parts_of_speech import NAMES as NAMES_OF_POS
 from spacy.strings import StringStore
@@ -80,7 +81,7 @@ def test_words_that_begin_with_nul_are_others() -> None:
     assert [STRINGS[token] for token in tokens] == ["人", "\x00人", "\x00\x00人"]
 
 
-@pytest.mark.parametrize("spans", [[[0, 3]], [[1, 1]], [[0, 2], [1, 2]], [[-1, 1]], [[1, 0]]])
+@looped("spans", [[[0, 3]], [[1, 1]], [[0, 2], [1, 2]], [[-1, 1]], [[1, 0]]])
 def test_words_beyond_the_text_are_an_error(spans: list[list[int]]) -> None:
     with pytest.raises(ValueError, match="do not lie in the text, one after the other"):
         HASHES.parts("中国", np.array(spans))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import spacy
+from looped import looped
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
@@ -169,7 +170,7 @@ def test_components_name_their_tasks(pipeline: Language) -> None:
     assert task_of(pipeline.tokenizer) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     ("labels", "counts", "left_out"),
     [
         # Gold, found, right; the labeler finds PER, the ruler finds PLACE.

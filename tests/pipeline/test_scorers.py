@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
+from looped import looped
 from pipeline.made_up import CONFIG, JOINT_CONFIG, gold_doc
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -40,7 +41,7 @@ def test_docs_are_pooled() -> None:
     assert score_segmentation([]) == NONE
 
 
-@pytest.mark.parametrize(
+@looped(
     ("gold", "predicted"),
     [
         ("中国␣/经济", "中国␣/经济"),
@@ -105,7 +106,7 @@ def joint(*pairs: tuple[str, str]) -> dict[str, object]:
     return score_joint(Example(tagged(predicted), tagged(gold)) for gold, predicted in pairs)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("gold", "predicted", "p", "r"),
     [
         ("中国_NR/经济_NN", "中国_NR/经济_VV", 1 / 2, 1 / 2),

@@ -11,6 +11,7 @@ import spacy
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, tokens
 from pipeline.made_up import trained as make_trained
 from pipeline.made_up import untrained as make_untrained
@@ -99,7 +100,7 @@ def test_a_stream_equals_one_by_one(nlp: Language, texts: list[str]) -> None:
     assert [parts(doc) for doc in nlp.pipe(nlp.tokenizer.pipe(texts))] == expected
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected"),
     [
         ("老师来了。老师走了！", ["老师来了。", "老师走了！"]),

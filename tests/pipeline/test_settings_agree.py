@@ -40,8 +40,8 @@ REGISTERED = {
 }
 TRAINED = {name: model for name, model in MODELS.items() if not issubclass(model, ModelEnsemble)}
 CLASSES = documented_classes()
-EVERY = pytest.mark.parametrize("name", CLASSES)
-EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
+EVERY = looped("name", CLASSES)
+EVERY_MODEL = looped("name", MODELS)
 
 
 def function(name: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from pipeline.made_up import DEV, TEXTS, tokens
 from pipeline.made_up import trained as make_trained
 from pipeline.made_up import untrained as make_untrained
@@ -85,9 +86,7 @@ def test_any_words_and_spans_of_any_text(
 # Damage ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\x80", b"\x93123", b"\x81" * 2000, b"\xc6\xff\xff\xff\xff"]
-)
+@looped("data", [b"", b"\x80", b"\x93123", b"\x81" * 2000, b"\xc6\xff\xff\xff\xff"])
 def test_a_damaged_list_is_named(nlp: Language, data: bytes, tmp_path: Path) -> None:
     nlp.tokenizer.user_words.add("我们去")
     nlp.to_disk(tmp_path)
@@ -98,7 +97,7 @@ def test_a_damaged_list_is_named(nlp: Language, data: bytes, tmp_path: Path) -> 
     assert list(nlp.tokenizer.user_words) == ["我们去"]
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80", b"\xc1", b"\x82\xa5model\xa0\xaauser_words\xa0"])
+@looped("data", [b"", b"\x80", b"\xc1", b"\x82\xa5model\xa0\xaauser_words\xa0"])
 def test_damaged_bytes_change_nothing(nlp: Language, data: bytes) -> None:
     nlp.tokenizer.user_words.add("我们去")
     before = nlp.tokenizer.to_bytes()

@@ -207,7 +207,7 @@ def test_characters_that_are_looked_up_one_by_one() -> None:
     WordCheck("x").words(docs(Vocab(), *different(300).split()), HALF)
 
 
-@pytest.mark.parametrize("part", ["chat", "general", "wuxia"])
+@looped("part", ["chat", "general", "wuxia"])
 def test_no_text_of_the_treebank_is_warned_of(part: str) -> None:
     """Whatever sentence of it comes first."""
     trees = read_brackets(TREEBANK / f"{part}.bracket")
@@ -247,7 +247,7 @@ def test_counts_are_kept_with_the_model(tmp_path: Path) -> None:
     assert Tagger().partial_fit(sentences * 2).word_counts == counts
 
 
-@pytest.mark.parametrize(
+@looped(
     "words",
     [
         {"words": 5, "annotated": 5, "han": 6, "long": 0},
