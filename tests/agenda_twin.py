@@ -190,9 +190,12 @@ class WordsTwin:
                 atoms[f"type{name}"] = [("number", 1 + number)]
         return atoms
 
-    def features(self, words: Words, event: str) -> list[Feature]:
+    def features(
+        self, words: Words, event: str, atoms: dict[str, list[Value]] | None = None
+    ) -> list[Feature]:
+        """The features of an event. atoms: those of the words, if they are at hand."""
         found = []
-        atoms = self.atoms(words)
+        atoms = self.atoms(words) if atoms is None else atoms
         for template in self.templates:
             if template.event == event:
                 joined: list[tuple[Value, ...]] = [()]
@@ -204,10 +207,11 @@ class WordsTwin:
     # Scores -------------------------------------------------------------------------------------
 
     def action_score(self, words: Words, action: int) -> float:
+        atoms = self.atoms(words)
         return sum(
             float(self.weights(feature)[column])
             for event, column in self.events_of(action).items()
-            for feature in self.features(words, event)
+            for feature in self.features(words, event, atoms)
         )
 
     def score(self, actions: Sequence[int]) -> float:

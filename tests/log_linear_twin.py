@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from crf_twins import Crf, Enumeration, Noise, new_crf, new_values
+from crf_twins import Crf, Enumeration, Noise, log_sum_exp, new_crf, new_values
+from hypothesis import assume
 from twins import murmur_64a
 
 from spacy_structreg.features.template_compiler import Shape, compile_edges, compile_shapes
@@ -97,6 +98,16 @@ def random_sentence(
     names = features.lists[: features.n_given]
     lists = tuple(random_list(random, length, means[name], real) for name in names)
     return Sentence(symbols, labels, lists, length)
+
+
+def with_mask(sentence: Sentence, graph: LabelGraph, seed: int) -> Sentence:
+    """A sentence of which only is known which labels each position may have."""
+    if not sentence.length:
+        return sentence
+    random = np.random.default_rng(seed)
+    mask = random.random((sentence.length, graph.n_labels)) < 0.5
+    mask[np.arange(sentence.length), random_path(random, graph, sentence.length)] = True
+    return replace(sentence, labels=graph.prune(mask))
 
 
 class FeatureReader:
@@ -337,17 +348,25 @@ class LogLinearTwin(FeatureReader):
     def likelihood(
         self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
     ) -> tuple[float, np.ndarray]:
-        """-log p(y | x) of a piece, and its gradient."""
+        """-log p(y | x) of a piece, or of all y that a mask allows, and its gradient."""
         count = sentence.length if count is None else count
         gradient = np.zeros(len(weights))
         if not count:
             return 0.0, gradient
         assert sentence.labels is not None
-        path = sentence.labels[begin : begin + count].tolist()
+        labels = sentence.labels[begin : begin + count]
         crf, cells = self.crf(sentence, begin, count)
         paths = Enumeration(crf, weights[cells])
-        np.add.at(gradient, cells, -paths.log_likelihood_gradient(path))
-        return -paths.log_likelihood(path), gradient
+        if labels.ndim == 1:
+            np.add.at(gradient, cells, -paths.log_likelihood_gradient(labels.tolist()))
+            return -paths.log_likelihood(labels.tolist()), gradient
+        right = np.array([labels[np.arange(count), path].all() for path in paths.paths])
+        local = paths.local.sum(axis=1)
+        scores = local[right] @ weights[cells]
+        total = float(log_sum_exp(scores))
+        within = np.exp(scores - total) @ local[right]
+        np.add.at(gradient, cells, paths.probabilities @ local - within)
+        return paths.log_partition - total, gradient
 
     def regularizer(
         self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
@@ -487,8 +506,13 @@ class LogLinearTwin(FeatureReader):
         assert sentence.labels is not None
         crf, cells = self.crf(sentence, begin, count)
         nodes = Enumeration(crf, weights[cells]).nodes
-        gold = nodes[np.arange(count), sentence.labels[begin : begin + count]]
-        return int((nodes.max(axis=1) > gold + 1e-12).sum())
+        labels = sentence.labels[begin : begin + count]
+        if labels.ndim == 1:
+            return int((nodes.max(axis=1) > nodes[np.arange(count), labels] + 1e-12).sum())
+        right, wrong = (np.where(some, nodes, 0).max(axis=1) for some in (labels, ~labels))
+        # Of labels that are as probable, rounding decides.
+        assume((np.abs(right - wrong) > 1e-12).all())
+        return int((wrong > right).sum())
 
     def run(self, pieces: Sequence[Sequence[int]]) -> None:
         """A pass of the trainer, which must agree with that of the twin."""

@@ -89,6 +89,13 @@ def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> 
         Learning(**settings)
 
 
+def test_by_default_everything_is_off_but_the_averaged_perceptron() -> None:
+    assert {name: value for name, value in Learning().as_dict().items() if value} == {
+        "algorithm": "perceptron", "aggressiveness": 1.0, "clock": "examples", "min_count": 1,
+        "precision": 24,
+    }  # fmt: skip
+
+
 def test_whole_numbers_become_real_ones() -> None:
     """Models of l2 = 0 and l2 = 0.0 are the same bytes."""
     learning = Learning(algorithm="pa", aggressiveness=2, l1=1, mini_sample=np.float64(5))

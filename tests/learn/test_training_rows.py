@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 import tracemalloc
 from fractions import Fraction
 
@@ -77,21 +76,6 @@ def test_lazy_equals_dense(recording, adaptive: bool) -> None:
     check_against_twin(rows, dense(n_columns, steps))
 
 
-@given(recordings())
-def test_adaptive_equals_dense_bit_for_bit(recording) -> None:
-    n_columns, steps = recording
-    tables = [TrainingRows(n_columns, adaptive=adaptive) for adaptive in (False, True)]
-    for table in tables:
-        replay(table, steps)
-    for key, values in rows_by_key(tables[0]).items():
-        assert values.tobytes() == rows_by_key(tables[1])[key].tobytes()
-    averages = [table.average(len(steps)) for table in tables]
-    assert [average.adaptive for average in averages] == [False, True]
-    assert averages[0].arrays["keys"].tolist() == averages[1].arrays["keys"].tolist()
-    for key in KEYS:
-        assert (averages[0].weights(key) == averages[1].weights(key)).all()
-
-
 def long_recording(n_columns: int) -> list[list[Update]]:
     """Rows meet their columns one at a time, in turns, so that cells are freed and used again."""
     random = np.random.default_rng(7)
@@ -129,66 +113,6 @@ def test_growth_through_all_capacities(n_columns: int) -> None:
             expected[i, column] += i + turn + 1
             assert (rows.weights(i) == expected[i]).all()
     assert [(rows.weights(i) == expected[i]).all() for i in range(n_rows)] == [True] * n_rows
-
-
-def test_cells_that_were_freed_come_back_clean() -> None:
-    rows = TrainingRows(100, adaptive=True)
-    big = rows.row(1)
-    for column in range(9):  # frees cells of 2, 4 and 8 places
-        rows.add([(big, column, 1e300)], column + 1)
-    for key in range(2, 6):
-        row = rows.row(key)
-        for column in (50, 51, 52, 53, 54):
-            rows.add([(row, column, 1.0)], 20)
-            assert rows.weights(row).sum() == column - 49
-    assert (rows.weights(big)[:9] == 1e300).all()
-    assert not rows.weights(big)[9:].any()
-    for key in range(2, 6):
-        state = rows.state()
-        start, end = state["starts"][key - 1 : key + 1]
-        assert (state["sums"][start:end] == 1.0).all()
-
-
-@given(recordings(), recordings(), st.booleans())
-def test_averaging_and_restoring_do_not_disturb_training(first, second, adaptive: bool) -> None:
-    n_columns, before = first
-    after = [[(k, c % n_columns, d) for k, c, d in updates] for updates in second[1]]
-    total = len(before) + len(after)
-    straight = TrainingRows(n_columns, adaptive=adaptive)
-    replay(straight, before + after)
-    averaged = TrainingRows(n_columns, adaptive=adaptive)
-    replay(averaged, before)
-    averaged.average(len(before))
-    restored = TrainingRows.from_state(n_columns, averaged.state())
-    pickled = pickle.loads(pickle.dumps(averaged))
-    copied = averaged.copy()
-    for rows in (restored, pickled, copied):
-        assert rows.adaptive == adaptive
-        assert rows.last_visit() == averaged.last_visit()
-    for rows in (averaged, restored, pickled, copied):
-        replay(rows, after, first=len(before) + 1)
-        assert_same(rows.average(total), straight.average(total))
-        for name, array in rows.state().items():
-            assert array.tobytes() == straight.state()[name].tobytes(), name
-
-
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_going_on_from_trained_weights(adaptive: bool) -> None:
-    steps = long_recording(20)[:200]
-    rows = TrainingRows(20, adaptive=adaptive)
-    replay(rows, steps)
-    trained = rows.average(200)
-    again = TrainingRows.from_trained(trained)
-    assert again.adaptive == adaptive
-    assert again.last_visit() == 0
-    assert_same(again.average(0), trained)
-    # The trained weights are those of update 0: they count in the mean from update 1 on.
-    key = int(trained.arrays["keys"][3])
-    start = trained.weights(key)
-    again.add([(again.row(key), 5, 1.0)], 3)
-    expected = start.copy()
-    expected[5] += 2 / 4
-    np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
 
 
 @looped("adaptive", [False, True])

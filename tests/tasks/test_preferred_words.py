@@ -48,7 +48,7 @@ def joined(entries: Entries, said: dict[str, WordEntry], usual: int) -> Entries:
 
 
 @given(listed, preferred, st.text("abA中", max_size=12))
-@quick_examples(150)
+@quick_examples(80)
 def test_atoms_are_those_of_the_joined_list(
     entries: Entries, said: dict[str, WordEntry], text: str
 ) -> None:

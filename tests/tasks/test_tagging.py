@@ -171,11 +171,6 @@ def test_tags_before_are_seen() -> None:
     assert {before for before, weight in weights.items() if weight} <= {(0, 1), (1, 2), (0, 0)}
 
 
-def test_one_word_counts_as_often_as_its_character() -> None:
-    model = Model("tag: chars(w0)").train([[("家家", 1)]])
-    assert model.score(["家家"], [1]) == pytest.approx(2 * model.score(["家"], [1]))
-
-
 # Search -------------------------------------------------------------------------------------------
 
 EVERYTHING = " | ".join(

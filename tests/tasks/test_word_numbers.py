@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,7 @@ TWINS: dict[str, Field] = {
 }
 
 
+@cache
 def knowing() -> WordFields:
     return WordFields(
         True,

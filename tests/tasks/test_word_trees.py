@@ -309,15 +309,6 @@ def test_what_is_no_tree_is_refused() -> None:
         SYSTEM.oracle([1], [0], [-1, 0], [0, 0])
 
 
-def test_gold_by_hand() -> None:
-    """我 爱 北京 。 with the tags 0 1 0 1, in the order of the actions."""
-    actions = SYSTEM.oracle([1, 1, 2, 1], [0, 1, 0, 1], [1, -1, 1, 1], [0, 0, 1, 0])
-    assert actions == [
-        START + 0, END, START + 1, END, LEFT + 0, START + 0, APPEND, END, RIGHT + 1, START + 1, END,
-        RIGHT + 0, ROOT,
-    ]  # fmt: skip
-
-
 def decoder_of(twin: WordTreesTwin, tables: Sequence[TrainedRows], width: int) -> WordTreeDecoder:
     agenda = agenda_of(twin, tables, width)
     return WordTreeDecoder(agenda, ("N", "V"), ("a", "b"), "root")

@@ -11,7 +11,7 @@ from crf_twins import finite_differences
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_sentence
+from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_sentence, with_mask
 from looped import looped
 
 from spacy_structreg.learn.learning_settings import LogLinear
@@ -51,13 +51,15 @@ def model(
     lengths: tuple[int, ...] = (4, 3),
     unlabeled: tuple[int, ...] = (),
     real: bool = True,
+    partial: bool = False,
     seed: int = 0,
     scale: float = 1.0,
     **options: Any,
 ) -> LogLinearTwin:
     """A model of random sentences and weights. options: of `LogLinear`.
 
-    Edge features that are n-grams come in place of those of a list.
+    Edge features that are n-grams come in place of those of a list. partial: of labels, only masks
+    are known.
     """
     lists = tuple(name for name in lists if name == "label" or "t-1t0u" not in templates)
     features = chain_features(templates, graph.n_labels, lists)
@@ -65,6 +67,11 @@ def model(
         random_sentence(seed + i, features, graph, length, labeled=i < len(lengths), real=real)
         for i, length in enumerate([*lengths, *unlabeled])
     ]
+    if partial:
+        known = [
+            with_mask(each, graph, seed + i) for i, each in enumerate(sentences[: len(lengths)])
+        ]
+        sentences[: len(lengths)] = known
     return LogLinearTwin(features, graph, LogLinear(**options), sentences, seed=seed, scale=scale)
 
 
@@ -94,6 +101,7 @@ def test_all_kinds_of_noise(graph: LabelGraph, noise: dict[str, Any], window: in
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple),
     unlabeled=st.lists(st.integers(0, 4), max_size=2).map(tuple),
     real=st.booleans(),
+    partial=st.booleans(),
     noise=st.sampled_from(NOISES),
     noise_window=st.sampled_from([None, 0, 1, 2]),
     unlabeled_weight=st.sampled_from([0.0, 0.3, 1.0, 4.0]),
@@ -118,9 +126,12 @@ def test_large_weights(noise: dict[str, Any], scale: float) -> None:
     np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-9, atol=tolerance)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_gradients_equal_finite_differences_of_the_objective_itself(noise: dict[str, Any]) -> None:
-    twin = model(unlabeled=(4,), unlabeled_weight=0.5, **noise)
+@looped("noise", NOISES)
+@looped("partial", [False, True])
+def test_gradients_equal_finite_differences_of_the_objective_itself(
+    noise: dict[str, Any], partial: bool
+) -> None:
+    twin = model(unlabeled=(4,), unlabeled_weight=0.5, partial=partial, **noise)
     start = twin.weights
     _, gradient = twin.found()
 
@@ -173,6 +184,7 @@ def test_some_epochs(noise: dict[str, Any], penalties: dict[str, float]) -> None
     lists=st.sampled_from(LISTS),
     graph=st.sampled_from(GRAPHS),
     real=st.booleans(),
+    partial=st.booleans(),
     noise=st.sampled_from(NOISES),
     noise_window=st.sampled_from([None, 0, 1]),
     penalties=st.sampled_from(PENALTIES),

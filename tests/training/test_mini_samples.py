@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learning_twins import LearningTwin, same_rows
+from learning_twins import LearningTwin
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.training.chain import cut
@@ -98,25 +98,6 @@ def test_sizes_that_cannot_be(mini_sample: float) -> None:
 
 
 # What is learned ----------------------------------------------------------------------------------
-
-
-def learned(learning: Learning, orders: list[np.ndarray]) -> LearningTwin:
-    """A kernel that has visited pieces in these orders, one for each epoch."""
-    twin = LearningTwin("c-1 | c0 | c0c+1 | t-1t0", SENTENCES, learning)
-    for pieces in orders:
-        twin.trainer.epoch(twin.chains, pieces)
-    return twin
-
-
-def test_whole_pieces_are_plain_training() -> None:
-    order = np.array([2, 0, 3, 1])
-    plain = learned(Learning(), [order] * 3)
-    for mini_sample in (max(LENGTHS), 50.0):
-        pieces = cut(LENGTHS, mini_sample, 11)[order]
-        pieced = learned(Learning(mini_sample=mini_sample), [pieces] * 3)
-        assert pieced.learner.clock == plain.learner.clock == 12
-        for first, second in zip(pieced.learner.average(), plain.learner.average(), strict=True):
-            assert same_rows(first, second)
 
 
 @pytest.mark.parametrize("mini_sample", [1.0, 1.5, 2.5, 4.0])
