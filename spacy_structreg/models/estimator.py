@@ -395,7 +395,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
         if self._trainer is None:
             self._check_not_frozen("trained further")
-            spec = self._fitted_spec()
+            spec = self._spec = self._spec_in_memory()
             self._trainer = spec.new_trainer(
                 spec.new_learner(self.learning)
                 if self._trained is None
@@ -459,7 +459,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             tables = self._decoders().tables
             self._check_not_frozen("frozen again")
             frozen = self.untrained()
-            frozen._spec = self._fitted_spec().frozen(bits, prune)
+            frozen._spec = self._spec_in_memory().frozen(bits, prune)
             frozen._set_weights([frozen_rows(table, bits, prune) for table in tables])
             frozen.word_counts = self.word_counts
             frozen.corpus_checksum = self.corpus_checksum
@@ -489,8 +489,10 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
         for spec in specs[1:]:
             _check_same_contents(entries, arrays, spec)
         averaged = models[0].untrained()
-        averaged._spec = specs[0]
+        averaged._spec = models[0]._spec_in_memory()
         averaged._set_weights(_mean_of(weights, mean, averaged.learning))
+        if len(models) == 1 and models[0]._source is not None:
+            averaged._copy_to_memory()
         checksums = {model.corpus_checksum for model in models}
         averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
@@ -577,7 +579,17 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             raise ValueError("its labels and features are not what they say of themselves")
         return spec
 
+    def _spec_in_memory(self) -> ModelSpec[GoldT, DecoderT]:
+        """The spec, of copies of what it has of a mapped file: for other weights than its own."""
+        spec = self._fitted_spec()
+        entries, arrays = spec.contents()
+        if not arrays or self._source is None or not self._source.is_mapped:
+            return spec
+        copies = {name: np.array(array) for name, array in arrays.items()}
+        return self.SPEC.of_file(self.settings, StoredSpec(list(spec.labels), entries, copies))
+
     def _copy_to_memory(self) -> None:
+        self._spec = self._spec_in_memory()
         if self._trained is not None:
             tables = [
                 (FrozenRows if isinstance(table, FrozenRows) else TrainedRows)(

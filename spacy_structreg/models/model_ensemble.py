@@ -356,6 +356,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
         return averaged
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
+        self._check_source()
         contents = {name: model.contents(state) for name, model in self.parts.items()}
         arrays: Arrays = {}
         for name, (_, inner) in contents.items():

@@ -272,6 +272,11 @@ class WordSearchSettings(BeamSettings):
         maximum=MAX_WORD_LENGTH,
     )
 
+    def _check(self) -> None:
+        super()._check()
+        if self.update == "every" and self.beam != 1:
+            raise ValueError(f"update = 'every' needs beam = 1, got {self.beam}")
+
 
 def complete(templates: Iterable[object]) -> CompleteTemplates:
     """The value of the setting `templates` for parsed templates."""

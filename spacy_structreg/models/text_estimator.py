@@ -55,7 +55,7 @@ class TextEstimator(Estimator[GoldT, TextDecoderT], RawTextPredictor[TextDecoder
     def _with_weights(self, tables: list[TrainedRows]) -> Self:
         """A model of its own with these weights of this one."""
         model = self.untrained()
-        model._spec = self._fitted_spec()
+        model._spec = self._spec_in_memory()
         model._set_weights(tables)
         if self._source is not None and self._source.is_mapped:
             model._copy_to_memory()

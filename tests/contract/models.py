@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.models.classification import TextClassifier
@@ -43,6 +45,48 @@ FEATURED = [
 ]
 TOPICS = [(words, "short" if len(words) < 8 else "long") for words in WORDS]
 NOISY = Learning(dropout=0.1, hidden_dropout=0.1)
+_NO_TREE: list[Any] = [["the", "dog"], [("the", "D")], None, "the dog"]
+# What is no gold sentence, beside the corpora of those that are.
+NO_GOLD: list[tuple[list[Any], list[Any]]] = [
+    (WORDS, ["一句话", "", ["一", 3], ["一", None], [b"a"], b"ab", [["一"]], None, 3]),
+    (
+        TAGGED,
+        ["ab", ["a", "b"], [("a", "D"), ("b",)], [("a", 1)], [("a", " ")], [("a", "")], None, 1],
+    ),
+    (ARCS, _NO_TREE),
+    (TREES, _NO_TREE),
+    (LABELED, ["ab", 7, ["ab"], [("a",)], [("a", 7)], [("a", "")], [("a", "B-\udfff")]]),
+    (
+        FEATURED,
+        [
+            "ab", [({"a": 1},)], [({"a": 1}, 1)], [({"a": 1}, " ")], [({"a": None}, "NN")],
+            [({"a": float("nan")}, "NN")], [("text", "NN")],
+        ],
+    ),
+    (TOPICS, ["ab", (["a"],), ("a", "X"), (["a"], None), (["a"], " "), ([1], "X")]),
+]  # fmt: skip
+
+# A gold sentence with a label that those corpora have not.
+NEW_LABEL: list[tuple[list[Any], Any]] = [
+    (TAGGED, [("新", "NEW")]),
+    (ARCS, Sentence(("我", "看"), ("NN", "VV"), (1, -1), ("NEW", "root"))),
+    (TREES, ConstituencySentence(("我", "看"), ("NN", "VV"), (Constituent("NEW", 0, 2, 1),))),
+    (LABELED, [("新", "NN", "B-NEW")]),
+    (FEATURED, [({"a": 1}, "NEW")]),
+    (TOPICS, (["a"], "NEW")),
+]
+# What models of texts, of words, and of words with tags cannot be asked, and why.
+NO_TEXT = [((None,), "expected a text as str, got NoneType"), ((3,), "got int")]
+NO_WORDS = [(("text",), "is not a list of words|is a text|expected the features of a position")]
+NO_PAIR = [
+    (([], []), "a sentence without words has no tree"),
+    ((["a"], []), "0 tags are given for 1 words"),
+    ((["a"], ["N", "N"]), "2 tags are given for 1 words"),
+    (("a b", ["N", "N"]), "is not a list of words and a list of tags"),
+    ((["a", "b"], "NN"), "is not a list of words and a list of tags"),
+    ((["a", None], ["N", "N"]), "word 1 is None; give a string"),
+    ((["a"], [3]), "tag 0 is 3; give a string"),
+]
 
 # Which a setting of a model may have, as settings that travel, and as what no average bears.
 Settings = dict[str, Any]
@@ -70,6 +114,23 @@ class Kind:
     )
     settings: Settings = field(default_factory=dict)
     has_pieces: bool = True
+
+    @property
+    def no_gold(self) -> list[Any]:
+        """What is no gold sentence of the kind."""
+        return next(wrong for gold, wrong in NO_GOLD if gold is self.gold)
+
+    @property
+    def new_label(self) -> Any:
+        """A gold sentence with a label that the corpus has not; None if nothing has labels."""
+        return next((new for gold, new in NEW_LABEL if gold is self.gold), None)
+
+    @property
+    def cannot_be_asked(self) -> list[tuple[tuple[Any, ...], str]]:
+        """Arguments of `predict` that are refused, and why."""
+        if len(self.asked[0]) == 2:
+            return NO_PAIR
+        return NO_TEXT if isinstance(self.asked[0][0], str) else NO_WORDS
 
     @property
     def is_ensemble(self) -> bool:
@@ -126,11 +187,23 @@ KINDS: dict[str, Kind] = {
         [*_TEXT_SETTINGS, {"templates": ["zhang2014", "c-2c+2"]}, {"learning": LogLinear(l2=0.1)}],
         [*_OF_CHARACTERS, ({"scheme": "six"}, "templates|labels")],
     ),
+    "characters, edges": Kind(
+        CharacterSegmenter,
+        WORDS,
+        _OF_TEXTS,
+        [{"statistics": "all"}, {"statistics": "accessor_variety"}],
+        settings={"templates": "sun2014"},
+    ),
     "words": Kind(
         WordSegmenter,
         WORDS,
         _OF_TEXTS,
-        [*_TEXT_SETTINGS, *_AGENDA, {"by_words": True, "beam": 2}],
+        [
+            *_TEXT_SETTINGS,
+            *_AGENDA,
+            {"by_words": True, "beam": 2},
+            {"learning": Learning(min_count=2)},
+        ],
         [({"types": None}, "types|templates"), *_WIDTHS],
     ),
     "guided": Kind(
@@ -178,7 +251,11 @@ KINDS: dict[str, Kind] = {
         Tagger,
         TAGGED,
         [(words,) for words in WORDS],
-        [{"learning": NOISY, "half_width": False}, {"templates": "latin", "beam": 2}],
+        [
+            {"learning": NOISY, "half_width": False},
+            {"templates": "latin", "beam": 2},
+            {"learning": Learning(cumulative_l1=0.01)},
+        ],
         [({"templates": "latin"}, "templates"), ({"half_width": False}, "half_width")],
     ),
     "dependencies": Kind(

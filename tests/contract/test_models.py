@@ -19,11 +19,14 @@ import pytest
 from crafted import tampered
 from models import (
     KINDS,
+    NO_TEXT,
     NOISY,
     TEXTS,
+    TOPICS,
     TRAINED_APART,
     again,
     answers,
+    can_say_probabilities,
     data_of,
     running_data,
     trained,
@@ -31,6 +34,7 @@ from models import (
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.learn.setting_fields import described, hints_of, literals_of, members_of
 
 # Those with trees over characters are slow.
 EVERY = pytest.mark.parametrize(
@@ -41,6 +45,8 @@ OF_TEXTS = pytest.mark.parametrize(
     "name",
     [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
 )
+# Numbers that nothing is kept of.
+UNBOUNDED = {"seed", "prune", "least_begun", "least_seen", "dictionary"}
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -97,6 +103,8 @@ def test_a_fit_begins_from_nothing_and_a_failed_one_changes_nothing(name: str) -
             model.fit(kind.gold, on_epoch=fail)
         assert model.to_bytes() == further
     assert model.fit(kind.gold).to_bytes() == data_of(name)
+    with pytest.raises(ValueError, match="no training is running"):
+        model.to_bytes(state="training")
 
 
 LEARNINGS = [
@@ -200,8 +208,10 @@ def test_portions_share_what_was_prepared(name: str) -> None:
     portions.learn(compiled)
     assert portions.to_bytes() == at_once.partial_fit(kind.gold).to_bytes()
     assert portions.owns(compiled)
+    before = at_once.to_bytes(state="training")
     with pytest.raises(ValueError, match="compiled for another training"):
         at_once.learn(compiled)
+    assert at_once.to_bytes(state="training") == before
     portions.fit(kind.gold)
     with pytest.raises(ValueError, match="compiled for another training"):
         portions.learn(compiled)
@@ -214,26 +224,115 @@ def test_portions_share_what_was_prepared(name: str) -> None:
 @EVERY
 def test_an_interrupted_training_ends_as_if_it_had_not_been(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]
-    straight = kind.new(epochs=3).fit(kind.gold, kind.gold[:3])
-    ended: list[Any] = []
 
     def stop(report: Any) -> None:
-        ended.append(report)
+        ended.append((report.model, report.epoch))
         raise Interrupted
 
-    def fit(**how: Any) -> Any:
-        return kind.new(epochs=3).fit(kind.gold, kind.gold[:3], checkpoint=tmp_path / "s", **how)
+    def seen(model: Any) -> list[Any]:
+        return [
+            (each.model, each.epoch, each.wrong_examples, each.wrong_labels, each.primary)
+            for each in model.history
+        ]
 
-    for _ in range(2):
-        with pytest.raises(Interrupted):
-            fit(on_epoch=stop)
-    assert len(ended) == 2
-    assert ended[0].epoch < ended[1].epoch
-    assert fit().to_bytes() == straight.to_bytes()
-    # What has ended is not trained again.
-    assert fit(on_epoch=stop).to_bytes() == straight.to_bytes()
-    with pytest.raises(ValueError, match="of another training"):
-        kind.new(epochs=4).fit(kind.gold, kind.gold[:3], checkpoint=tmp_path / "s")
+    for number, changes in enumerate(({}, *kind.others)):
+        folder = tmp_path / str(number)
+        ended: list[tuple[int, int]] = []
+
+        def fit(changes: Any = changes, folder: Path = folder, **how: Any) -> Any:
+            model = kind.new(**{**changes, "epochs": 3})
+            return model.fit(kind.gold, kind.gold[:3], checkpoint=folder, **how)
+
+        straight = kind.new(**{**changes, "epochs": 3}).fit(kind.gold, kind.gold[:3])
+        for _ in range(2):
+            with pytest.raises(Interrupted):
+                fit(on_epoch=stop)
+        assert ended[0] < ended[1]
+        resumed = fit()
+        assert resumed.to_bytes() == straight.to_bytes()
+        assert seen(resumed) == seen(straight)
+        # What has ended is not trained again.
+        assert fit(on_epoch=stop).to_bytes() == straight.to_bytes()
+        with pytest.raises(ValueError, match="of another training"):
+            kind.new(epochs=4).fit(kind.gold, kind.gold[:3], checkpoint=folder)
+
+
+@EVERY
+def test_labels_are_those_that_training_began_with(name: str) -> None:
+    kind = KINDS[name]
+    if kind.new_label is None:
+        pytest.skip("it has no labels")
+    model = kind.new().partial_fit(kind.gold)
+    before = model.to_bytes(state="training")
+    for each in (model, again(name).partial_fit(kind.gold)):
+        with pytest.raises(ValueError, match=r"NEW|unknown tag"):
+            each.partial_fit([kind.new_label])
+    if kind.is_ensemble:
+        return
+    assert model.to_bytes(state="training") == before
+    # Labels of words may be known beforehand.
+    if not isinstance(kind.asked[0][0], str):
+        model = kind.new()
+        known = kind.new().fit([*kind.gold, kind.new_label]).labels
+        more = [label for label in known if label not in trained(name).labels]
+        model.prepare(kind.gold, labels=more)
+        assert model.labels == known
+        assert not model.is_trained
+        model.partial_fit(kind.gold).partial_fit([kind.new_label])
+        assert model.fit(kind.gold).labels == trained(name).labels
+
+
+@EVERY
+def test_gold_that_is_none_is_named_by_its_place(name: str) -> None:
+    kind = KINDS[name]
+    for wrong in kind.no_gold:
+        corpus = [kind.gold[0], wrong]
+        for call, purpose in (
+            (lambda corpus: kind.new().fit(corpus), "training"),
+            (lambda corpus: kind.new().partial_fit(corpus), "training"),
+            (lambda corpus: kind.new().fit(kind.gold, corpus), "development"),
+            (trained(name).evaluate, "evaluation"),
+            (trained(name).correct, "correction"),
+        ):
+            with pytest.raises(ValueError, match=f"sentence 2 of the {purpose} corpus: "):
+                call(corpus)
+            with pytest.raises(ValueError, match=f"the {purpose} corpus is empty"):
+                call([])
+
+
+@EVERY
+def test_corrections_are_right_at_once_and_kept(name: str, tmp_path: Path) -> None:
+    kind, path = KINDS[name], tmp_path / "model.srt"
+    if not kind.is_ensemble:
+        occurrences = [
+            array for key, array in parse_model(data_of(name))[1].items() if "occurrences" in key
+        ]
+        assert occurrences
+        assert all(array.any() for array in occurrences if array.size)
+
+    def is_right(model: Any, sentence: Any) -> bool:
+        return bool(model.evaluate([sentence]).as_dict()[model.PRIMARY] == 1.0)
+
+    for changes in ({}, *kind.others[-1:]):
+        kind.new(**{**changes, "epochs": 1}).fit(kind.gold).save(path)
+        model = type(trained(name)).load(path, mapped=True)
+        gold = [each for each in kind.gold if not is_right(model, each)][:2]
+        # A classifier has them all right, so that it is to learn the opposite.
+        gold = gold or [(TOPICS[0][0], TOPICS[-1][1])]
+        report = model.correct(gold, sample=kind.gold)
+        assert (report.n_sentences, report.n_right) == (len(gold), 0)
+        assert report.n_steps >= 1
+        if not kind.is_ensemble:
+            # All that is left of it is in memory.
+            path.write_bytes(b"")
+        again = type(model).from_bytes(model.to_bytes())
+        assert [*report.wrong] == [i for i, each in enumerate(gold) if not is_right(again, each)]
+        # Models that are trained apart may not agree, and few templates not be enough.
+        assert changes or kind.is_ensemble or not report.wrong
+        rest = [each for i, each in enumerate(gold) if i not in report.wrong]
+        if rest:
+            assert again.correct(rest).n_right == len(rest)
+            assert again.to_bytes() == model.to_bytes()
 
 
 # What is said -------------------------------------------------------------------------------------
@@ -248,6 +347,70 @@ def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
     assert model.predict_batch(items, n_threads=2) == alone
     assert list(model.predict_stream(iter(items), n_threads=3)) == alone
     assert model.predict_batch([]) == []
+    if hasattr(model, "predict_marginals_stream") and can_say_probabilities(model):
+        found = model.predict_marginals_stream(items, n_threads=2)
+        for marginals, args in zip(found, kind.asked * 5, strict=True):
+            assert np.array_equal(marginals, model.predict_marginals(*args))
+
+
+@EVERY
+def test_nothing_is_found_in_nothing(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    if len(kind.asked[0]) == 2 or kind.lists is None:
+        pytest.skip("its answer is of a whole sentence")
+    empty = type(kind.asked[0][0])()
+    assert model.predict(empty) == []
+    first, last = kind.asked[0][0], kind.asked[1][0]
+    expected = [model.predict(first), [], model.predict(last)]
+    assert model.predict_batch([first, empty, last], n_threads=2) == expected
+    if name != "guided, parsed":
+        assert kind.lists(model, (empty,), 2) == [(0.0, [])]
+    # Nor learned.
+    if isinstance(kind.gold[0], list):
+        assert weights_of(kind.new().fit([[], *kind.gold, []]).to_bytes()) == weights_of(
+            data_of(name)
+        )
+
+
+@EVERY
+def test_a_wide_beam_margin_changes_nothing_and_a_narrow_one_is_kept(name: str) -> None:
+    model = again(name)
+    if not hasattr(model, "set_beam_margin"):
+        pytest.skip("it has no beam")
+    asked = [(args, KINDS[name].batch(args)) for args in KINDS[name].asked]
+    model.set_beam_margin(None)
+    whole = [model.predict(*args) for args, _ in asked]
+    model.set_beam_margin(1e12)
+    assert [model.predict(*args) for args, _ in asked] == whole
+    model.set_beam_margin(0.0)
+    narrow = [model.predict(*args) for args, _ in asked]
+    assert narrow != whole
+    assert model.predict_batch([item for _, item in asked], n_threads=3) == narrow
+    for other in (type(model).from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))):
+        assert other.beam_margin == 0.0
+        assert [other.predict(*args) for args, _ in asked] == narrow
+    with pytest.raises(ValueError, match="beam_margin must be at least 0"):
+        model.set_beam_margin(-1.0)
+    assert model.beam_margin == 0.0
+    with pytest.raises(ValueError, match="has not been trained"):
+        KINDS[name].new().tune_beam_margin(KINDS[name].gold)
+
+
+@EVERY
+def test_what_cannot_be_asked(name: str) -> None:
+    kind, model = KINDS[name], trained(name)
+    for args, message in kind.cannot_be_asked:
+        for ask in (
+            lambda args=args: model.predict(*args),
+            lambda args=args: model.explain(*args),
+            lambda args=args: model.predict_batch([kind.batch(args)]),
+            *([] if kind.lists is None else [lambda args=args: kind.lists(model, args, 2)]),
+        ):
+            with pytest.raises((ValueError, TypeError), match=message):
+                ask()
+    if kind.cannot_be_asked is NO_TEXT:
+        with pytest.raises(TypeError, match="put it into a list"):
+            model.predict_batch("今天")
 
 
 @EVERY
@@ -290,23 +453,34 @@ def test_margins_have_the_sign_of_what_is_found(name: str) -> None:
             begin += len(sentence)
 
 
+def check_explanation(name: str, model: Any, args: tuple[Any, ...]) -> None:
+    """Hold an explanation to its score, its margins and its order."""
+    found = model.explain(*args)
+    parts = [each.score for one in found.decisions for each in one.contributions]
+    assert sum(parts) == pytest.approx(found.score, abs=1e-6)
+    if KINDS[name].lists is not None:
+        assert found.score == pytest.approx(KINDS[name].lists(model, args, 1)[0][0], abs=1e-6)
+    for one in found.decisions:
+        strengths = [abs(each.score) for each in one.contributions]
+        assert strengths == sorted(strengths, reverse=True)
+        if one.runner_up is None:
+            assert one.margin == math.inf
+            assert not one.differences
+            continue
+        assert one.runner_up != one.chosen
+        assert sum(each.score for each in one.differences) == pytest.approx(one.margin, abs=1e-6)
+        left = one.margin - sum(each.score for each in one.to_change)
+        assert left <= 1e-6
+        # One feature fewer does not do.
+        assert not one.to_change or left + one.to_change[-1].score > 0.0
+
+
 @EVERY
 def test_explanations_add_up_to_the_score(name: str) -> None:
-    kind, model = KINDS[name], trained(name)
+    kind = KINDS[name]
     for args in kind.asked[:4]:
-        found = model.explain(*args)
-        parts = [each.score for one in found.decisions for each in one.contributions]
-        assert sum(parts) == pytest.approx(found.score, abs=1e-6)
-        if kind.lists is not None:
-            assert found.score == pytest.approx(kind.lists(model, args, 1)[0][0], abs=1e-6)
-        for one in found.decisions:
-            if one.runner_up is None:
-                assert one.margin == math.inf
-                assert not one.differences
-            else:
-                assert one.runner_up != one.chosen
-                differences = sum(each.score for each in one.differences)
-                assert differences == pytest.approx(one.margin, abs=1e-6)
+        check_explanation(name, trained(name), args)
+    assert any(one.runner_up for one in trained(name).explain(*kind.asked[0]).decisions)
 
 
 @EVERY
@@ -336,6 +510,31 @@ def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
         assert not same.is_trained
         assert same.settings.as_dict() == model.settings.as_dict()
         assert same.fit(kind.gold).to_bytes() == data_of(name)
+
+
+@EVERY
+def test_settings_out_of_range_are_refused(name: str) -> None:
+    kind = KINDS[name]
+    cls = type(kind.make())
+    hints = hints_of(cls.SETTINGS)
+    for field, about in described(cls.SETTINGS):
+        members = members_of(hints[field])
+        wrong: list[Any] = [b"x"]
+        if int in members:
+            wrong += [about.minimum - 1, about.maximum + 1, 1.5, "1"]
+            # Sizes of what a search or a training keeps.
+            assert about.maximum <= 1_000_000 or field in UNBOUNDED, field
+        elif float in members:
+            wrong += [about.minimum - 1, math.nan, math.inf, -math.inf, "1"]
+        elif literals_of(members) or bool in members:
+            wrong += ["other", 7]
+        if bool not in members:
+            wrong.append(True)
+        if type(None) not in members:
+            wrong.append(None)
+        for value in wrong:
+            with pytest.raises(ValueError, match=rf"\b{field} "):
+                cls(**{field: value})
 
 
 # Files --------------------------------------------------------------------------------------------
@@ -375,6 +574,28 @@ def test_every_way_gives_equal_bytes_and_answers(name: str, tmp_path: Path) -> N
 
 
 @EVERY
+def test_a_mapped_file_that_is_written_to(name: str, tmp_path: Path) -> None:
+    """Its model says so; what was made of it needs no file."""
+    kind, path = KINDS[name], tmp_path / "model.srt"
+    for changes in [{}] if kind.is_ensemble else ({}, *kind.others):
+        kind.new(**changes).fit(kind.gold).save(path)
+        model, further = (type(trained(name)).load(path, mapped=True) for _ in range(2))
+        made = []
+        if not kind.is_ensemble:
+            made = [model.freeze(), type(model).average([model]), copy.deepcopy(model)]
+            made += [model.adapt(TEXTS)] if getattr(model, "can_adapt", False) else []
+            made += [] if model.learning.needs_whole_corpus else [further.partial_fit(kind.gold)]
+        assert all(each.to_bytes() for each in made)
+        path.write_bytes(b"")
+        for ask in (lambda model=model: model.predict(*kind.asked[0]), model.to_bytes):
+            with pytest.raises(ValueError, match="the file was written to while it was in use"):
+                ask()
+        for each in made:
+            assert each.to_bytes()
+            assert answers(name, each)
+
+
+@EVERY
 def test_settings_travel(name: str) -> None:
     kind = KINDS[name]
     seen = {data_of(name)}
@@ -384,6 +605,10 @@ def test_settings_travel(name: str) -> None:
         other = type(model).from_bytes(data)
         assert other.settings.as_dict() == model.settings.as_dict()
         assert answers(name, other) == answers(name, model)
+        check_explanation(name, other, kind.asked[0])
+        if hasattr(model, "predict_marginals") and not can_say_probabilities(model):
+            with pytest.raises(ValueError, match="no probabilities"):
+                model.predict_marginals(*kind.asked[0])
         assert other.fit(kind.gold).to_bytes() == data
         seen.add(data)
     # Every setting makes a difference.
@@ -620,6 +845,11 @@ def test_averages(name: str) -> None:
     assert answers(name, cls.average([model, again(name)])) == answers(name, model)
     other = trained(name, 4)
     averages = [cls.average([model, other], mean) for mean in ("nonzero", "plain")]
+    if kind.is_ensemble:
+        assert averages[0].tuned_weight == model.tuned_weight
+        for part, average in averages[0].parts.items():
+            pair = [each.parts[part] for each in (model, other)]
+            assert average.to_bytes() == type(average).average(pair).to_bytes()
     for average in averages:
         assert average.is_trained
         assert average.to_bytes() not in (data_of(name), other.to_bytes())
