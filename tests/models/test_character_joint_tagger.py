@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from made_up_corpora import sentences as segmented
 
 from spacy_structreg.corpora.formats.conllu import read_conllu
-from spacy_structreg.corpora.sentences import sentence_ends
-from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
-from spacy_structreg.models.segmentation import (
-    DEFAULT_LEARNING,
-    DEFAULT_LEARNING_OF_MANY,
-)
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 Tagged = list[tuple[str, str]]
@@ -90,13 +84,6 @@ def test_words_are_those_of_the_tagged_words(text: str) -> None:
     assert TRAINED.nbest(text, 3)[0][1] == tagged
 
 
-def test_sentences_are_read_apart() -> None:
-    first, second = "他们学生。", "我工作！"
-    assert sentence_ends(first + second) == [5, 9]
-    joined = TRAINED.predict_tagged(first + second)
-    assert joined == TRAINED.predict_tagged(first) + TRAINED.predict_tagged(second)
-
-
 def test_user_words_come_out_with_their_tags() -> None:
     text = "我在大学生会说话。好"
     for listed in ({"学生会": "VV"}, {"在大": None}, {"话。好": "NR", "我": "PU"}, {"大 学": "NN"}):
@@ -107,12 +94,6 @@ def test_user_words_come_out_with_their_tags() -> None:
                 assert [word] == [w for w, t in tagged if w == word and tag in (None, t)]
     spaced = TRAINED.predict_tagged("大 学", CompiledWords({"大 学": "VV"}))
     assert spaced == [("大 学", "VV")]
-
-
-def test_learning_by_default() -> None:
-    assert CharacterJointTagger().learning == DEFAULT_LEARNING
-    assert CharacterJointTagger(n_models=3).learning == DEFAULT_LEARNING_OF_MANY
-    assert CharacterJointTagger(learning=Learning(), n_models=3).learning == Learning()
 
 
 def test_lists_of_labels_hold_for_frequent_characters_only() -> None:
@@ -135,29 +116,6 @@ def test_lists_that_leave_nothing_do_not_count(seed: int) -> None:
     gold = [[("好", "AD"), ("人们", "NN")]] * 5
     model = CharacterJointTagger(epochs=1, prune=1).fit(gold)
     assert text_of(model.predict_tagged(text)) == text
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"prune": 0}, {"prune": 1.5}, {"scheme": "iob"}, {"sentences": "lines"}, {"epochs": 0}],
-)
-def test_settings_that_do_not_exist(settings: dict) -> None:
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        CharacterJointTagger(**settings)
-
-
-@pytest.mark.parametrize(
-    ("gold", "complaint"),
-    [
-        ([["我", "说"]], "sentence 1 of the training corpus"),
-        ([[("我", "")]], "no tag"),
-        ([[(" ", "NN")]], "empty"),
-        ([[("我", f"T{i}")] for i in range(300)], "too many"),
-    ],
-)
-def test_gold_that_cannot_be_learned(gold, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        CharacterJointTagger().fit(gold)
 
 
 def test_it_guides_words_of_the_same_tags_only() -> None:

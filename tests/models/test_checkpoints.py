@@ -1,4 +1,7 @@
-"""Trainings that were interrupted and go on: to the same bytes as without an interruption."""
+"""States of trainings that can go on, better models on the way, and what is shown of them.
+
+That all models go on to the same bytes is in `tests/contract`.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,12 @@ from made_up_corpora import sentences
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import model_bytes, parse_model
-from spacy_structreg.models.checkpoints import Checkpoint
 from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.joint_taggers import WordJointTagger
 from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)
-PAIRS = tuple([[(word, str(len(word))) for word in line] for line in part] for part in WORDS)
 NAMES = tuple(
     [[(word, label) for word, _, label in line] for line in named_sentences(n, seed=n)]
     for n in (30, 15)
@@ -34,103 +34,17 @@ NOISY = Learning(dropout=0.2, hidden_dropout=0.1, mini_sample=4.0)
 Make = Callable[[], Any]
 MODELS: dict[str, tuple[Make, Any]] = {
     "chain": (lambda: CharacterSegmenter(epochs=5, seed=3), WORDS),
-    "agenda": (
-        lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(dropout=0.1)),
-        WORDS,
-    ),
     "guided": (
         lambda: GuidedSegmenter(
             CharacterSegmenter(epochs=3, seed=3), WordSegmenter(epochs=3, seed=3)
         ),
         WORDS,
     ),
-    "noisy_chain": (lambda: CharacterSegmenter(epochs=5, seed=3, learning=NOISY), WORDS),
-    "cumulative_l1": (
-        lambda: CharacterSegmenter(epochs=5, seed=3, learning=Learning(cumulative_l1=0.01)),
-        WORDS,
-    ),
-    "average": (lambda: CharacterSegmenter(epochs=4, seed=3, n_models=3, patience=2), WORDS),
-    "growing": (lambda: WordJointTagger(epochs=4, seed=3, growing_records=True), PAIRS),
-    "counted": (lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(min_count=3)), WORDS),
-    "log_linear": (
-        lambda: SequenceLabeler(
-            epochs=9, seed=3, learning=LogLinear(optimizer="sgd", l1=0.05, tolerance=0.02)
-        ),
-        NAMES,
-    ),
-    "adf": (
-        lambda: SequenceLabeler(epochs=5, seed=3, learning=LogLinear(optimizer="adf")),
-        NAMES,
-    ),
-    "lbfgs": (
-        lambda: SequenceLabeler(epochs=9, seed=3, learning=LogLinear(optimizer="lbfgs")),
-        NAMES,
-    ),
 }
-# Every model is interrupted in tests/contract; these have a state of their own.
-OF_A_KIND = [name for name in MODELS if name not in ("chain", "agenda", "guided")]
 
 
 class Killed(BaseException):
     """Ends a training between two epochs."""
-
-
-def interrupt(model: Any, corpus: Any, folder: Path, n_epochs: int, dev: bool) -> int:
-    """Train until n_epochs epochs have ended, of all models; returns how many ended."""
-    ended = 0
-
-    def count(report: EpochReport) -> None:
-        nonlocal ended
-        ended += 1
-        if ended >= n_epochs:
-            raise Killed
-
-    held_out = corpus[1] if dev else None
-    try:
-        model.fit(corpus[0], held_out, on_epoch=count, checkpoint=folder)
-    except Killed:
-        return n_epochs
-    return -1
-
-
-@pytest.mark.parametrize("dev", [True, False], ids=["dev", "no_dev"])
-@pytest.mark.parametrize("name", OF_A_KIND)
-def test_same_bytes_as_without_an_interruption(name: str, dev: bool, tmp_path: Path) -> None:
-    if name == "lbfgs":
-        pytest.importorskip("scipy")
-    make, corpus = MODELS[name]
-    straight = make().fit(corpus[0], corpus[1] if dev else None)
-    folder = tmp_path / "state"
-    # Again and again, in a process that knows nothing of the one before but the folder.
-    n_interruptions = 0
-    resumed = make()
-    while (
-        interrupt(resumed, corpus, folder, 2 if name != "lbfgs" or n_interruptions else 4, dev) > 0
-    ):
-        n_interruptions += 1
-        resumed = make()
-        if name == "lbfgs" and n_interruptions == 2:
-            break
-    if name == "lbfgs":
-        assert not folder.exists()
-        resumed.fit(corpus[0], corpus[1] if dev else None, checkpoint=folder)
-    assert n_interruptions > 1
-    assert resumed.to_bytes() == straight.to_bytes()
-
-    def seen(model: Any) -> list[Any]:
-        return [
-            (r.model, r.epoch, r.wrong_examples, r.wrong_labels, r.dev and r.dev.as_dict())
-            for r in model.history
-        ]
-
-    assert seen(resumed) == seen(straight)
-    # What is finished is not trained again.
-    again: list[Any] = []
-    finished = make().fit(
-        corpus[0], corpus[1] if dev else None, checkpoint=folder, on_epoch=again.append
-    )
-    assert finished.to_bytes() == straight.to_bytes()
-    assert again == []
 
 
 def test_a_minimizer_that_was_stopped_has_not_ended(
@@ -215,13 +129,10 @@ def test_the_best_model_so_far(tmp_path: Path) -> None:
 
 
 def test_the_best_of_several_models(tmp_path: Path) -> None:
-    make, corpus = MODELS["average"]
-    given: list[float] = []
-    model = make()
+    given: list[Any] = []
+    model = CharacterSegmenter(epochs=4, seed=3, n_models=3, patience=2)
     model.fit(
-        *corpus,
-        n_threads=2,
-        on_better=lambda better: given.append(better.evaluate(corpus[1]).seg_f),
+        *WORDS, n_threads=2, on_better=lambda better: given.append(better.evaluate(WORDS[1]).seg_f)
     )
     assert given == sorted(set(given))
     assert given[-1] == max(report.primary for report in model.history)
@@ -231,7 +142,13 @@ def test_the_best_of_several_models(tmp_path: Path) -> None:
 def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("states")
     make, corpus = MODELS["chain"]
-    interrupt(make(), corpus, folder, 2, True)
+
+    def kill(report: EpochReport) -> None:
+        if report.epoch == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        make().fit(*corpus, on_epoch=kill, checkpoint=folder)
     return folder
 
 
@@ -321,11 +238,3 @@ def test_a_bar_on_a_terminal(
     assert "2/2" in shown
     assert "dev_seg_f=" in shown
     assert "corrected" not in shown
-
-
-def test_identities_come_back_from_files(tmp_path: Path) -> None:
-    """Tuples become lists there, which makes no difference."""
-    make, corpus = MODELS["agenda"]
-    assert interrupt(make(), corpus, tmp_path, 1, True) == 1
-    assert isinstance(Checkpoint(tmp_path, {"a": (1, 2)})._identity["a"], list)
-    make().fit(*corpus, checkpoint=tmp_path)

@@ -18,7 +18,6 @@ from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -70,10 +69,6 @@ def fitted(**changes: object) -> ConstituencyParser:
 
 def queries(sentences: Sequence[ConstituencySentence]) -> list[tuple[list[str], list[str]]]:
     return [(list(sentence.words), list(sentence.tags)) for sentence in sentences]
-
-
-def f_score(parser: ConstituencyParser) -> float | None:
-    return parser.evaluate(CORPUS).as_dict()["brackets_f"]
 
 
 def random_query(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
@@ -180,26 +175,6 @@ def test_there_must_be_a_phrase_to_learn_from() -> None:
             ConstituencyParser().fit([bad])  # type: ignore[list-item]
 
 
-def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
-    parser = ConstituencyParser(learning=PLAIN, beam=4)
-    parser.prepare(CORPUS, labels=["WHNP"])
-    assert parser.labels == (*LABELS, "WHNP")
-    assert not parser.is_trained
-    for _ in range(12):
-        parser.partial_fit(CORPUS[:3]).partial_fit(CORPUS[3:])
-    assert f_score(parser) == 1.0
-    new = corpus_of("(SQ (VB see) (NNS dogs))")
-    again = ConstituencyParser.from_bytes(fitted().to_bytes()).partial_fit(CORPUS)
-    for each in (parser, again):
-        with pytest.raises(
-            ValueError, match=r"unknown label 'SQ'; .*: what the training did not begin"
-        ):
-            each.partial_fit(new)
-    # Chains that are longer than those of the beginning are refused as well.
-    with pytest.raises(ValueError, match="4 unary phrases in a row; max_unaries is 3: what the"):
-        parser.partial_fit([chain_of(7)])
-
-
 # Prediction ---------------------------------------------------------------------------------------
 
 
@@ -238,26 +213,6 @@ def test_sentences_of_one_word_and_of_five_hundred(beam: int) -> None:
             found = parser.predict(*random_query(draw, n))
             assert len(found.words) == n
             assert found.constituents or n == 1
-
-
-def test_what_cannot_be_parsed() -> None:
-    parser = fitted()
-    for words, tags, message in (
-        ([], [], "without words"),
-        (["the"], [], "0 tags are given for 1 words"),
-        (["the"], ["DT", "NN"], "2 tags are given for 1 words"),
-        ("the dog", ["DT", "NN"], "not a list of words"),
-        (["the", "dog"], "DN", "not a list of words"),
-        (["the", ""], ["DT", "NN"], "word 1 is empty"),
-        (["the", None], ["DT", "NN"], "word 1 is None; give a string"),
-        (["the", "dog"], [3, "NN"], "tag 0 is 3; give a string"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parser.predict(words, tags)
-        with pytest.raises(ValueError, match=message):
-            parser.nbest(words, tags, 1)
-    with pytest.raises(ValueError, match="has not been trained"):
-        ConstituencyParser().predict(["a"], ["DT"])
 
 
 def test_evaluate_counts_as_the_metric_does() -> None:
@@ -409,28 +364,6 @@ def test_no_phrase_is_without_a_head_of_its_kind() -> None:
 
 
 # Averages and settings ----------------------------------------------------------------------------
-
-
-@looped(
-    ("chosen", "message"),
-    [
-        ({"beam": 0}, "beam must be at least 1"),
-        ({"beam": 2.5}, "beam must be an integer"),
-        ({"update": "late"}, "update must be one of early"),
-        ({"update": "every", "beam": 4}, "update = 'every' needs beam = 1"),
-        ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
-        ({"templates": "append: S0w"}, "fires on the event 'append'"),
-        ({"templates": "poor"}, "tables of templates are phrases"),
-        ({"templates": []}, "templates is empty"),
-        ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"n_models": 0}, "n_models must be at least 1"),
-        ({"seed": -1}, "seed must be at least 0"),
-    ],
-)
-def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ConstituencyParser(**chosen)  # type: ignore[arg-type]
 
 
 @given(

@@ -15,7 +15,6 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT, Parse
@@ -262,32 +261,6 @@ def test_blank_words_are_no_words() -> None:
     assert DependencyParser(epochs=1).fit([*CORPUS, blank]).labels == LABELS
 
 
-def test_sentences_that_are_no_trees_are_refused() -> None:
-    for bad in (["the", "dog"], [("the", "D")], None, "the dog"):
-        with pytest.raises(ValueError, match="sentence"):
-            DependencyParser().fit([bad])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match=r"no|training"):
-        DependencyParser().fit([])
-
-
-def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
-    parser = DependencyParser(learning=PLAIN, beam=4)
-    parser.prepare(CORPUS, labels=["xcomp"])
-    assert parser.labels == (*LABELS, "xcomp")
-    assert not parser.is_trained
-    for _ in range(12):
-        parser.partial_fit(CORPUS[:3]).partial_fit(CORPUS[3:])
-    assert las(parser) == 1.0
-    with pytest.raises(ValueError, match="label 'iobj' is none of those"):
-        parser.partial_fit([tree("see/V/0/root dogs/N/1/iobj")])
-    # The label of a root is none of an arc.
-    parser.partial_fit([tree("walk/V/0/parataxis home/N/1/advmod")])
-    again = DependencyParser.from_bytes(fitted().to_bytes())
-    again.partial_fit(CORPUS)
-    with pytest.raises(ValueError, match="label 'iobj' is none of those"):
-        again.partial_fit([tree("see/V/0/root dogs/N/1/iobj")])
-
-
 def test_the_label_of_roots_is_the_most_frequent() -> None:
     def root_label(*labels: str) -> str:
         corpus = [tree(f"walk/V/0/{label} home/N/1/obj") for label in labels]
@@ -353,25 +326,6 @@ def test_a_backward_parser_does_what_a_forward_one_does_with_mirrored_sentences(
     assert [each.chosen.split() for each in found.decisions] == [
         [sides.get(part, part) for part in each.chosen.split()] for each in mirror.decisions
     ]
-
-
-def test_what_cannot_be_parsed() -> None:
-    parser = fitted()
-    for words, tags, message in (
-        ([], [], "without words"),
-        (["the"], [], "0 tags are given for 1 words"),
-        (["the"], ["D", "N"], "2 tags are given for 1 words"),
-        ("the dog", ["D", "N"], "not a list of words"),
-        (["the", "dog"], "DN", "not a list of words"),
-        (["the", None], ["D", "N"], "word 1 is None; give a string"),
-        (["the", "dog"], ["D", None], "tag 1 is None; give a string"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parser.predict(words, tags)
-        with pytest.raises(ValueError, match=message):
-            parser.nbest(words, tags, 1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="has not been trained"):
-        DependencyParser().predict(["a"], ["D"])
 
 
 def test_evaluate_counts_as_the_metric_does() -> None:
@@ -613,64 +567,3 @@ def test_features_are_counted_where_there_are_any() -> None:
             with pytest.raises(ValueError, match="min_count is 90, but no feature"):
                 learn(few)
             assert not other.is_training
-
-
-@pytest.fixture(scope="module")
-def small() -> bytes:
-    """A model file of little more than a thousand bytes."""
-    chosen = {"templates": "action: S0t N0t", "beam": 4, "epochs": 2}
-    return DependencyParser(**chosen).fit(CORPUS).to_bytes()  # type: ignore[arg-type]
-
-
-# Averages -----------------------------------------------------------------------------------------
-
-
-def test_models_that_see_different_things_are_not_averaged() -> None:
-    one = fitted()
-    for changes, message in (
-        ({"system": "arc_standard"}, "differ in system"),
-        ({"templates": "rich"}, "differ in templates"),
-        ({"half_width": False}, "differ in half_width"),
-    ):
-        other = DependencyParser(epochs=1, **changes).fit(CORPUS)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=message):
-            DependencyParser.average([one, other])
-    other = DependencyParser(epochs=1).fit(CORPUS[:2])
-    with pytest.raises(ValueError, match="differ in labels"):
-        DependencyParser.average([one, other])
-    roots = [
-        DependencyParser(epochs=1).fit([tree(f"a/D/2/det b/N/0/{label}")]) for label in ("x", "y")
-    ]
-    with pytest.raises(ValueError, match="differ in root_label"):
-        DependencyParser.average(roots)
-
-
-# Settings -----------------------------------------------------------------------------------------
-
-
-@looped(
-    ("chosen", "message"),
-    [
-        (
-            {"system": "arc_hybrid"},
-            "system must be one of arc_eager, arc_standard.*, got 'arc_hybrid'",
-        ),
-        ({"beam": 0}, "beam must be at least 1"),
-        ({"beam": 2.5}, "beam must be an integer"),
-        ({"update": "late"}, "update must be one of early"),
-        ({"update": "every", "beam": 4}, "update = 'every' needs beam = 1"),
-        ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
-        ({"templates": "append: S0w"}, "fires on the event 'append'"),
-        ({"templates": "poor"}, "tables of templates are .*transition"),
-        ({"templates": []}, "templates is empty"),
-        ({"templates": "rich", "system": "arc_standard"}, "tables of templates are .*merging"),
-        ({"templates": "action: S0vl", "system": "arc_standard"}, "reads the atom 'S0vl'"),
-        ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"n_models": 0}, "n_models must be at least 1"),
-        ({"seed": -1}, "seed must be at least 0"),
-    ],
-)
-def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        DependencyParser(**chosen)  # type: ignore[arg-type]

@@ -13,7 +13,6 @@ import pytest
 from made_up_corpora import sentences
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.labeling.labelers import FeatureLabeler
@@ -43,29 +42,6 @@ def test_what_edges_alone_can_say_is_learned(learning: Any) -> None:
         assert all(model.predict("".join(words)) == words for words in gold) == learned
 
 
-@pytest.mark.parametrize("bits", [32, 16])
-def test_a_frozen_model_has_the_same_scores(segmenter: CharacterSegmenter, bits: Any) -> None:
-    frozen = segmenter.freeze(bits=bits)
-    tolerance = 1e-6 if bits == 32 else 0.05
-    for text in TEXTS:
-        scores = [model.nbest(text, 1)[0][0] for model in (frozen, segmenter)]
-        assert scores[0] == pytest.approx(scores[1], abs=tolerance)
-
-
-def test_explanations_add_up(segmenter: CharacterSegmenter) -> None:
-    text = TEXTS[0]
-    found = segmenter.explain(text)
-    parts = [each for one in found.decisions for each in one.contributions]
-    assert sum(each.score for each in parts) == pytest.approx(segmenter.nbest(text, 1)[0][0])
-    # Two labels, and the two characters that they are of.
-    edges = [each.value.split() for each in parts if each.template == "t-1t0c-1c0"]
-    assert edges
-    assert all(first + second in text for *_, first, second in edges)
-    for one in found.decisions:
-        if one.runner_up is not None:
-            assert sum(each.score for each in one.differences) == pytest.approx(one.margin)
-
-
 def test_averages_unite_the_features_of_both(segmenter: CharacterSegmenter) -> None:
     other = CharacterSegmenter(epochs=3, seed=1, learning=Learning(), templates="sun2014")
     other.fit(sentences(60, seed=23))
@@ -77,14 +53,6 @@ def test_averages_unite_the_features_of_both(segmenter: CharacterSegmenter) -> N
     of_words = [{tuple(found): score for score, found in each} for each in listed]
     mean = np.mean([each[tuple(words)] for each in of_words[1:]])
     assert of_words[0][tuple(words)] == pytest.approx(mean, abs=1e-5)
-
-
-def test_corrections(segmenter: CharacterSegmenter) -> None:
-    model = CharacterSegmenter.from_bytes(segmenter.to_bytes())
-    wrong = [["学生", "会", "去", "上", "海边", "。"]]
-    assert model.predict("".join(wrong[0])) != wrong[0]
-    assert model.correct(wrong, sample=TRAIN[:20]).n_corrected == 1
-    assert model.predict("".join(wrong[0])) == wrong[0]
 
 
 def test_joint_models() -> None:
@@ -105,11 +73,6 @@ def test_joint_models() -> None:
     reranker = JointReranker(characters=characters, words=WordJointTagger(epochs=1), weight=1e6)
     reranker.words.fit(TAGGED[:20])
     assert reranker.predict_tagged(text) == best
-
-
-def test_guides_are_refused_before_anything_is_trained() -> None:
-    with pytest.raises(ValueError, match="leave out templates such as 't-1t0c0'"):
-        GuidedSegmenter(characters=CharacterSegmenter(templates="sun2014"))
 
 
 # Long sentences ----------------------------------------------------------------------------------
@@ -226,10 +189,3 @@ def test_weights_of_log_linear_models_that_do_not_fit(many_labels: FeatureLabele
         tagger = CharacterJointTagger(templates="c0 | t-1t0c-1c0", learning=LogLinear(), epochs=1)
         with pytest.raises(ValueError, match="those of t-1t0c-1c0: leave some out"):
             tagger.fit(tagged)
-
-
-def test_labels_of_many_tags_are_refused() -> None:
-    many = [[("字", f"T{number}")] for number in range(70)]
-    model = CharacterJointTagger(epochs=1, templates="c0 | t-1t0c0")
-    with pytest.raises(ValueError, match="280 labels have too many"):
-        model.fit(many)

@@ -1,4 +1,4 @@
-"""Explanations of every kind of model: the sum of what is listed is what the model says."""
+"""What explanations name, and where it comes from; that they add up is in `tests/contract`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ import pytest
 from labeled import named_sentences, tokens_of
 from made_up_corpora import sentences
 
-from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.classification import TextClassifier
-from spacy_structreg.models.dependencies import DependencyParser
 from spacy_structreg.models.explanation import Decision, Difference, Explanation
-from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
+from spacy_structreg.models.guided import GuidedSegmenter
 from spacy_structreg.models.labeling.labelers import FeatureLabeler, SequenceLabeler
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
 from spacy_structreg.models.tagging import Tagger
@@ -34,43 +31,17 @@ TAGGED = [
     [("北京", "N"), ("大学生", "N"), ("活", "V")],
     [("大", "V"), ("学生", "N"), ("生", "V"), ("在", "P"), ("京", "N")],
 ] * 3
-TAGGED_TEXT = "大学生 在北京生活"
-TREES = [
-    Sentence(
-        ("the", "dog", "sees", "a", "cat"),
-        ("D", "N", "V", "D", "N"),
-        (1, 2, -1, 4, 2),
-        ("det", "nsubj", "root", "det", "obj"),
-    ),
-    Sentence(("狗", "走"), ("N", "V"), (1, -1), ("nsubj", "root")),
-    Sentence(("see", "home"), ("V", "N"), (-1, 0), ("root", "advmod")),
-]
-
-
-def total(explanation: Explanation) -> float:
-    return sum(each.score for one in explanation.decisions for each in one.contributions)
 
 
 def check(explanation: Explanation, score: float) -> None:
-    """Hold an explanation to what must be true of all of them."""
-    assert total(explanation) == pytest.approx(score, abs=1e-9)
+    """Hold an explanation to its score, and decisions to their margins."""
+    parts = [each.score for one in explanation.decisions for each in one.contributions]
+    assert sum(parts) == pytest.approx(explanation.score, abs=1e-9)
     assert explanation.score == pytest.approx(score, abs=1e-9)
-    assert explanation.decisions
-    assert any(one.runner_up is not None for one in explanation.decisions)
     for one in explanation.decisions:
-        strengths = [abs(each.score) for each in one.contributions]
-        assert strengths == sorted(strengths, reverse=True)
-        if one.runner_up is None:
-            assert one.margin == math.inf
-            assert not one.differences
-            continue
-        assert one.runner_up != one.chosen
-        assert sum(each.score for each in one.differences) == pytest.approx(one.margin, abs=1e-9)
-        left = one.margin - sum(each.score for each in one.to_change)
-        assert left <= 1e-6
-        # One feature fewer does not do.
-        if one.to_change:
-            assert left + one.to_change[-1].score > 0.0
+        if one.runner_up is not None:
+            differences = sum(each.score for each in one.differences)
+            assert differences == pytest.approx(one.margin, abs=1e-9)
 
 
 # Words of texts -----------------------------------------------------------------------------------
@@ -86,13 +57,6 @@ def characters() -> CharacterSegmenter:
 @pytest.fixture(scope="module")
 def words() -> WordSegmenter:
     return WordSegmenter(epochs=2, learning=PLAIN, beam=3).fit(TRAIN)
-
-
-@pytest.fixture(scope="module")
-def joint_models() -> dict[str, Any]:
-    of_characters = CharacterJointTagger(epochs=3, learning=PLAIN).fit(TAGGED)
-    of_words = WordJointTagger(epochs=3, learning=PLAIN, beam=4).fit(TAGGED)
-    return {"characters": of_characters, "words": of_words}
 
 
 @pytest.fixture(scope="module")
@@ -169,20 +133,6 @@ def test_guides_stand_alone(
         assert bool(guided) == adds_scores
 
 
-def test_the_words_and_tags_of_characters(joint_models: dict[str, Any]) -> None:
-    model = joint_models["characters"]
-    found = model.explain(TAGGED_TEXT)
-    check(found, model.nbest(TAGGED_TEXT, 1)[0][0])
-    assert {one.chosen.partition(",")[0] for one in found.decisions} == {"begins a word", "goes on"}
-
-
-def test_the_words_and_tags_of_words(joint_models: dict[str, Any]) -> None:
-    model = joint_models["words"]
-    check(model.explain(TAGGED_TEXT), model.nbest(TAGGED_TEXT, 1)[0][0])
-    guided = GuidedJointTagger(**joint_models, weight=2.0)
-    check(guided.explain(TAGGED_TEXT), guided.nbest(TAGGED_TEXT, 1)[0][0])
-
-
 def test_knowledge_sources_are_named(tmp_path: Path) -> None:
     lexicon = tmp_path / "words.txt"
     lexicon.write_text("上海 30 ns\n大学 20 n\n图书馆 5 n\n", encoding="utf-8")
@@ -237,22 +187,7 @@ def test_tags() -> None:
     assert values["在"] == {"在"}
 
 
-@pytest.mark.parametrize("system", ["arc_eager", "arc_standard"])
-@pytest.mark.parametrize("templates", [None, "rich", "combined"])
-def test_dependencies(system: str, templates: str | None) -> None:
-    if system == "arc_standard" and templates is not None:
-        templates = "merging"
-    parser = DependencyParser(
-        system=system, templates=templates, epochs=5, learning=PLAIN, beam=4
-    ).fit(TREES)
-    sentence = ["the", "cat", "sees", " ", "狗"], ["D", "N", "V", "X", "N"]
-    found = parser.explain(*sentence)
-    check(found, parser.nbest(*sentence, 1)[0][0])
-    assert found.decisions[0].chosen == "SHIFT"
-
-
-@pytest.mark.parametrize("scheme", ["bio", "bioes", None])
-def test_labels(scheme: str | None) -> None:
+def test_labels() -> None:
     train = named_sentences(40, seed=1)
     templates = (
         "label: w0 | w-1 | w+1 | tag(w-1) tag(w0) | prefix2(w0) | words(+1..+2) | ngrams(w0)\n"
@@ -261,16 +196,13 @@ def test_labels(scheme: str | None) -> None:
     model = SequenceLabeler(
         templates=templates,
         columns=("w", "tag"),
-        scheme=scheme,
         epochs=3,
-        learning=LogLinear(),
         gazetteers=Gazetteers({"name": [train[0][0][0]]}),
     ).fit(train)
-    for rows in named_sentences(4, seed=5):
-        (tokens,) = tokens_of([rows])
-        found = model.explain(tokens)
-        check(found, model.nbest(tokens, 1)[0][0])
-        assert [one.place for one in found.decisions] == [token[0] for token in tokens]
+    (tokens,) = tokens_of(named_sentences(1, seed=5))
+    found = model.explain(tokens)
+    check(found, model.nbest(tokens, 1)[0][0])
+    assert [one.place for one in found.decisions] == [token[0] for token in tokens]
 
 
 def test_labels_of_features() -> None:

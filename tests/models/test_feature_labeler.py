@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from labeled import stands_for_spans
-from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
@@ -221,40 +220,6 @@ def test_all_forms_of_features_and_schemes() -> None:
         assert model.PRIMARY == "ents_f"
         for order in itertools.permutations([{"up": 1}, ["w:Kell"], ["w:in"], {}]):
             assert stands_for_spans(model.predict(order))
-
-
-@looped(
-    ("corpus", "message"),
-    [
-        ([[({"a": 1},)]], "not a list of pairs"),
-        ([[({"a": 1}, 1)]], "not a list of pairs"),
-        ([[({"a": 1}, " ")]], "no label"),
-        ([[({"a": float("nan")}, "X")]], "sentence 1 of the training corpus: .*finite"),
-        ([[({"a": None}, "X")]], "has the value None"),
-        ([[("text", "X")]], "expected the features of a position"),
-        ([[({"a\ud800": 1}, "X")]], "surrogate"),
-        (["text"], "not a list of pairs"),
-        ([[], []], "empty"),
-        ([], "empty"),
-    ],
-)
-def test_gold_that_is_none(corpus: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        FeatureLabeler(epochs=1).fit(corpus)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"edges": ["a:b"]}, "leave out what follows"),
-        ({"edges": [1]}, "list of strings"),
-        ({"scheme": "iob1"}, "scheme must be one of .*, got 'iob1'"),
-        ({"epochs": -1}, "epochs"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        FeatureLabeler(**settings)
 
 
 @pytest.mark.parametrize("learning", [Learning(), LogLinear()])

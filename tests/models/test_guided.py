@@ -23,7 +23,6 @@ from spacy_structreg.learn.model_file import model_bytes, parse_model
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
-from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()
 TRAIN = sentences(60, seed=21)
@@ -247,50 +246,7 @@ def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
         pickle.dumps(guide)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "complaint"),
-    [
-        ({"weight": -1.0}, "weight"),
-        ({"weight": np.inf}, "weight"),
-        ({"weight": np.nan}, "weight"),
-        ({"window": -1.0}, "window"),
-        ({"window": np.nan}, "window"),
-    ],
-)
-def test_guides_that_cannot_be(
-    characters: CharacterSegmenter, chosen: dict[str, float], complaint: str
-) -> None:
-    spec: Any = characters._fitted_spec()
-    with pytest.raises(ValueError, match=complaint):
-        spec.new_guide(characters._decoders().tables, (), **chosen)
-    with pytest.raises(ValueError, match="no tags"):
-        spec.new_guide(characters._decoders().tables, ("N",))
-
-
-def test_tags_that_share_labels(characters: CharacterSegmenter) -> None:
-    spec: Any = characters._fitted_spec()
-    guide = spec.new_guide(characters._decoders().tables)
-    with pytest.raises(ValueError, match="share a label"):
-        ChainGuide(guide.decoder, [*guide.labels, *guide.labels])
-
-
 # Settings and training ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("chosen", "complaint"),
-    [
-        ({"weight": -0.5}, "weight"),
-        ({"weight": np.nan}, "weight"),
-        ({"window": -1.0}, "window"),
-        ({"window": np.inf}, "window"),
-        ({"beam": 0}, "beam"),
-        ({"beam": None}, "beam"),
-    ],
-)
-def test_settings_that_cannot_be(chosen: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        GuidedSegmenter(**chosen)
 
 
 def test_parts_that_do_not_fit() -> None:
@@ -313,14 +269,6 @@ def test_it_is_what_its_parts_are_alone(fitted: GuidedSegmenter) -> None:
     assert f_score(fitted, TRAIN) > 0.9  # type: ignore[arg-type]
     found = fitted.evaluate(DEV).as_dict()["seg_f"]
     assert found == pytest.approx(f_score(fitted, DEV))  # type: ignore[arg-type]
-
-
-def test_common_settings_are_those_of_both() -> None:
-    guided = made()
-    guided.epochs, guided.patience, guided.n_models, guided.seed = 3, 2, 2, 7
-    for part in (guided.characters, guided.words):
-        assert (part.epochs, part.patience, part.n_models, part.seed) == (3, 2, 2, 7)
-    assert (guided.epochs, guided.patience, guided.n_models, guided.seed) == (3, 2, 2, 7)
 
 
 def test_the_best_weight_is_tuned() -> None:
@@ -354,23 +302,6 @@ def test_a_changed_weight_is_decoded_with(fitted: GuidedSegmenter) -> None:
     assert guided.nbest(TEXTS[0], 1)[0][0] == before
 
 
-def test_averages_are_those_of_the_parts(fitted: GuidedSegmenter) -> None:
-    other = GuidedSegmenter(*parts(seed=4), weight=2.0).fit(TRAIN)
-    average = GuidedSegmenter.average([fitted, other])
-    assert average.tuned_weight == fitted.tuned_weight
-    for name, kind in (("characters", CharacterSegmenter), ("words", WordSegmenter)):
-        expected = kind.average([getattr(fitted, name), getattr(other, name)])
-        assert arrays_of(getattr(average, name)) == arrays_of(expected)
-    with pytest.raises(ValueError, match="no model"):
-        GuidedSegmenter.average([])
-    with pytest.raises(ValueError, match="not been trained"):
-        GuidedSegmenter.average([fitted, made()])
-    strange = GuidedSegmenter(CharacterSegmenter(epochs=1, types=None), parts()[1])
-    strange.fit(TRAIN[:5])
-    with pytest.raises(ValueError, match="differ in"):
-        GuidedSegmenter.average([fitted, strange])
-
-
 # Files --------------------------------------------------------------------------------------------
 
 
@@ -392,15 +323,6 @@ def test_a_loaded_model_that_was_trained_again_is_not_that_of_its_file(
     loaded = GuidedSegmenter.load(path)
     loaded.tuned_weight += 0.5
     assert not loaded._is_as_loaded
-
-
-def test_a_mapped_file_that_is_written_to(fitted: GuidedSegmenter, tmp_path: Path) -> None:
-    path = tmp_path / "m.srm"
-    fitted.save(path)
-    loaded = GuidedSegmenter.load(path, mapped=True)
-    path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(ValueError, match="the file was written to while it was in use"):
-        loaded.predict(TEXTS[0])
 
 
 def small(state: Any = "trained") -> bytes:
@@ -503,28 +425,6 @@ def test_tagged_windows(tag_parts: Any) -> None:
         least = max(second.values()) - 4.0 - 1e-6
         within = set().union(*(labels(key) for key, score in second.items() if score >= least))
         assert set(scores_of(guided, text)) == {key for key in first if labels(key) <= within}
-
-
-def test_a_guided_tagger_is_trained_and_stored() -> None:
-    def new(**chosen: Any) -> GuidedJointTagger:
-        common = {"epochs": 3, "learning": PLAIN}
-        return GuidedJointTagger(
-            CharacterJointTagger(**common), WordJointTagger(beam=4, **common), **chosen
-        )
-
-    guided = new().fit(TAGGED, TAGGED[:4])
-    assert guided.tuned_weight in WEIGHTS
-    assert guided.evaluate(TAGGED).as_dict()["joint_f"] > 0.9
-    again = GuidedJointTagger.from_bytes(guided.to_bytes())
-    texts = ["".join(word for word, _ in sentence) for sentence in TAGGED]
-    for text in texts:
-        assert again.predict_tagged(text) == guided.predict_tagged(text)
-        assert [word for word, _ in guided.predict_tagged(text)] == guided.predict(text)
-    assert list(guided.predict_tagged_stream(texts, n_threads=2)) == [
-        guided.predict_tagged(text) for text in texts
-    ]
-    assert pickle.loads(pickle.dumps(guided)).to_bytes() == guided.to_bytes()
-    assert new().fit(TAGGED, TAGGED[:4]).to_bytes() == guided.to_bytes()
 
 
 def test_tags_must_be_the_same() -> None:

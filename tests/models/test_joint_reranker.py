@@ -73,19 +73,6 @@ def test_the_best_sum_of_scores_wins(model: JointReranker, weight: float, n_best
     assert (n_changed > 0) == (n_best > 1)
 
 
-def test_scores_of_characters_alone_change_nothing(model: JointReranker) -> None:
-    heavy = JointReranker(model.characters, model.words, weight=1e9)
-    for sentence in tagged_sentences(25, seed=4):
-        text = text_of(sentence)
-        assert heavy.predict_tagged(text) == model.characters.predict_tagged(text)
-
-
-def test_words_cover_the_text(model: JointReranker) -> None:
-    for text in ("", " ", "今天 天气很好。\n我看书", "a\u0301b🇨🇳!", "龘龘", "\x00"):
-        words = model.predict(text)
-        assert "".join(words) == "".join(text.split())
-
-
 def test_listed_words_are_tokens(model: JointReranker) -> None:
     listed = UserWords(["天气很", ("京城中", "V")]).snapshot()
     text = "今天天气很好，北京城中国"
@@ -93,15 +80,6 @@ def test_listed_words_are_tokens(model: JointReranker) -> None:
     assert "天气很" in [word for word, _ in tagged]
     assert ("京城中", "V") in tagged
     assert "".join(word for word, _ in tagged) == text
-
-
-def test_white_space_parts_words(model: JointReranker) -> None:
-    for i in range(1, 6):
-        text = "今天天气很好"
-        ends = set()
-        for word in model.predict(text[:i] + " " + text[i:]):
-            ends.add(max(ends, default=0) + len(word))
-        assert i in ends
 
 
 def test_the_weight_is_tuned_on_development_sentences(
@@ -117,23 +95,6 @@ def test_the_weight_is_tuned_on_development_sentences(
         other = JointReranker(model.characters, model.words, weight=weight)
         assert (other.evaluate(dev).joint_f or 0) <= (best or 0)
     assert JointReranker(model.characters, model.words, weight=3.0).tune(dev) == 3.0
-
-
-def test_how_models_are_averaged_is_told_to_both(model: JointReranker) -> None:
-    both = model.untrained()
-    both.n_models, both.mean = 3, "plain"
-    parts = (both.characters, both.words)
-    assert [(part.n_models, part.mean) for part in parts] == [(3, "plain")] * 2
-
-
-def test_settings_that_do_not_exist() -> None:
-    for settings, message in (
-        ({"n_best": 0}, "n_best must be at least 1"),
-        ({"weight": -1.0}, "weight"),
-        ({"words": WordJointTagger(sentences="doc")}, "the same setting sentences"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            JointReranker(**settings)  # type: ignore[arg-type]
 
 
 def test_models_of_other_tags(model: JointReranker) -> None:

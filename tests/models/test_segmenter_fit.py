@@ -103,21 +103,6 @@ class TestDevSelection:
         kept = figures.index(max(figures[:expected]))
         assert arrays_of(segmenter) == arrays_of(by_hand[kept])
 
-    def test_a_hopeless_development_corpus(self, train: Corpus) -> None:
-        """When F is 0 in every epoch, the first is as good as any."""
-        hopeless = [["我好"], ["他好我"]]
-        segmenter = CharacterSegmenter(learning=PLAIN, epochs=3).fit(train, hopeless)
-        assert [r.dev.seg_f for r in segmenter.history if r.dev] == [0, 0, 0]
-        assert arrays_of(segmenter) == arrays_of(
-            CharacterSegmenter(learning=PLAIN, epochs=1).fit(train)
-        )
-
-    def test_without_a_development_corpus(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(epochs=3).fit(train)
-        assert [(report.epoch, report.dev) for report in segmenter.history] == [
-            (1, None), (2, None), (3, None)
-        ]  # fmt: skip
-
     def test_reports(self, train: Corpus) -> None:
         """Errors are counted when a sentence is visited: all at first, none once all is known."""
         corpus = [["老师", "好"], ["学生", "好"]]
@@ -129,30 +114,6 @@ class TestDevSelection:
 
 
 class TestInterruption:
-    @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-    def test_the_earlier_model_stays(
-        self, error: type[BaseException], train: Corpus, dev: Corpus
-    ) -> None:
-        segmenter = CharacterSegmenter(epochs=3).fit(train)
-        before, history = segmenter.to_bytes(), segmenter.history
-        words = segmenter.predict("今天天气很好")
-
-        def stop(report: EpochReport) -> None:
-            if report.epoch == 2:
-                raise error
-
-        for held_out in (None, dev):
-            with pytest.raises(error):
-                segmenter.fit(dev, held_out, on_epoch=stop)
-        assert segmenter.to_bytes() == before
-        assert segmenter.history == history
-        assert segmenter.predict("今天天气很好") == words
-        segmenter.partial_fit(dev)
-        assert (
-            segmenter.to_bytes()
-            == CharacterSegmenter(epochs=3).fit(train).partial_fit(dev).to_bytes()
-        )
-
     def test_a_running_training_goes_on(self, train: Corpus, dev: Corpus) -> None:
         def stop(report: EpochReport) -> None:
             raise KeyboardInterrupt
@@ -164,16 +125,6 @@ class TestInterruption:
         stopped.learn(chains)
         straight = CharacterSegmenter().partial_fit(train).partial_fit(train)
         assert stopped.to_bytes(state="training") == straight.to_bytes(state="training")
-
-    def test_nothing_was_there_before(self, train: Corpus) -> None:
-        def stop(report: EpochReport) -> None:
-            raise KeyboardInterrupt
-
-        segmenter = CharacterSegmenter()
-        with pytest.raises(KeyboardInterrupt):
-            segmenter.fit(train, on_epoch=stop)
-        assert not segmenter.is_trained
-        assert segmenter.history == []
 
     def test_a_corpus_that_breaks_off(self, train: Corpus) -> None:
         def corpus() -> Any:
@@ -209,18 +160,3 @@ class TestGoingOn:
             quiet.partial_fit(corpus)
             asked.partial_fit(corpus).predict("今天天气很好")
         assert quiet.to_bytes(state="training") == asked.to_bytes(state="training")
-
-    def test_a_refused_learn_changes_nothing(self, train: Corpus) -> None:
-        """Not even the order in which later sentences are visited."""
-        segmenter, other = CharacterSegmenter(), CharacterSegmenter()
-        for one in (segmenter, other):
-            one.partial_fit(train)
-        before = segmenter.to_bytes(state="training")
-        with pytest.raises(ValueError, match="compiled for another"):
-            segmenter.learn(other.compile(train))
-        assert segmenter.to_bytes(state="training") == before
-
-    def test_fit_ends_the_training(self, train: Corpus) -> None:
-        segmenter = CharacterSegmenter(epochs=1).partial_fit(train).fit(train)
-        with pytest.raises(ValueError, match="no training is running"):
-            segmenter.to_bytes(state="training")

@@ -39,7 +39,7 @@ def as_document(fitted: CharacterSegmenter) -> CharacterSegmenter:
 
 
 class TestAnyText:
-    @quick_examples(400)
+    @quick_examples(300)
     @given(any_text)
     @example("")
     @example(" \n\t\u3000")
@@ -64,25 +64,10 @@ class TestAnyText:
             # No word reaches over white space, where it would lose it.
             assert squeeze(text) == "".join(text[begin:end] for begin, end in spans)
             assert (spans[1:, 0] >= spans[:-1, 1]).all()
-
-    @given(st.lists(any_text, max_size=6), st.integers(1, 3))
-    def test_batches(self, fitted: CharacterSegmenter, texts: list[str], n_threads: int) -> None:
-        one_by_one = [fitted.predict(text) for text in texts]
-        assert fitted.predict_batch(texts, n_threads=n_threads) == one_by_one
-        assert list(fitted.predict_stream(iter(texts), n_threads=n_threads)) == one_by_one
-
-    @given(any_text, st.integers(1, 8))
-    def test_nbest(self, fitted: CharacterSegmenter, text: str, n: int) -> None:
-        found = fitted.nbest(text, n)
-        assert 1 <= len(found) <= n
-        scores = [score for score, _ in found]
-        assert scores == sorted(scores, reverse=True)
-        assert np.isfinite(scores).all()
-        assert len({tuple(words) for _, words in found}) == len(found)
-        assert found[0][1] == fitted.predict(text)
-        for _, words in found:
-            assert "".join(words) == squeeze(text)
-            assert all(words)
+            found = segmenter.nbest(text, 4)
+            assert found[0][1] == words
+            assert all(np.isfinite(score) for score, _ in found)
+            assert all("".join(each) == squeeze(text) and all(each) for _, each in found)
 
     @given(st.text("今天天气很好大学生。", min_size=1, max_size=8), st.data())
     def test_joining_characters_are_never_cut_off(
@@ -101,21 +86,6 @@ class TestAnyText:
         at = next(i for i, character in enumerate(text) if character in "\ufe0f\u0301\u200d")
         starts = fitted.predict_spans(text)[:, 0]
         assert (at in starts) == (text[at - 1] == "\n")
-
-    def test_what_is_no_text(self, fitted: CharacterSegmenter) -> None:
-        for call in (fitted.predict, fitted.predict_spans, fitted.explain, fitted.search_words):
-            with pytest.raises(TypeError, match="expected a text as str, got"):
-                call(None)  # type: ignore[arg-type]
-        for call in (fitted.predict_batch, fitted.predict_spans_batch):
-            with pytest.raises(TypeError, match="got NoneType"):
-                call([None])  # type: ignore[list-item]
-            with pytest.raises(TypeError, match="put it into a list"):
-                call("今天")
-
-    def test_white_space_ends_words(self, fitted: CharacterSegmenter) -> None:
-        text = "大学 生会\u3000图书馆\t去\n学生"
-        starts = fitted.predict_spans(text)[:, 0]
-        assert {0, 3, 6, 10, 12} <= set(starts.tolist())
 
     def test_evaluate(self, fitted: CharacterSegmenter, dev: Corpus) -> None:
         predicted = fitted.predict_batch("".join(words) for words in dev)
@@ -267,12 +237,6 @@ class TestNBest:
     @pytest.mark.parametrize("text", ["", " ", "\n\u3000"])
     def test_texts_without_words(self, text: str, fitted: CharacterSegmenter) -> None:
         assert fitted.nbest(text, 3) == [(0.0, [])]
-
-    @pytest.mark.parametrize("text", ["", "好", "今天。好"])
-    def test_less_than_one(self, text: str, fitted: CharacterSegmenter) -> None:
-        for n in (0, -1):
-            with pytest.raises(ValueError, match="must be at least 1"):
-                fitted.nbest(text, n)
 
 
 @pytest.mark.slow

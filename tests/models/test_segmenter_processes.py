@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import multiprocessing
 import os
 import pickle
 from collections.abc import Iterator
@@ -11,26 +10,13 @@ from contextlib import contextmanager
 from multiprocessing.context import set_spawning_popen
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
-SPAWN = multiprocessing.get_context("spawn")
 TEXTS = ["今天天气很好，学生在图书馆看书。", "", "大学 生活\n他们去海边！"]
-
-
-def is_mapped(path: Path) -> bool | None:
-    """Whether this process has mapped a file; None where the system does not say."""
-    maps = Path("/proc/self/maps")
-    return str(path) in maps.read_text() if maps.exists() else None
-
-
-def work(segmenter: CharacterSegmenter, path: Path, answers: Any) -> None:
-    """What the child does: it predicts, and says whether it maps the file."""
-    answers.put((segmenter.predict_batch(TEXTS, n_threads=2), is_mapped(path)))
 
 
 @contextmanager
@@ -66,38 +52,12 @@ def another(dev: Corpus) -> CharacterSegmenter:
     return CharacterSegmenter(epochs=1).fit(dev)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("file", ["unchanged", "gone"])
-def test_a_spawned_process(
-    file: str,
-    path: Path,
-    loaded: CharacterSegmenter,
-    fitted: CharacterSegmenter,
-) -> None:
-    if file == "gone":
-        path.unlink()
-    answers = SPAWN.Queue()
-    child = SPAWN.Process(target=work, args=(loaded, path, answers))
-    child.start()
-    # The answer is short: the child can end before it is taken out of the queue.
-    child.join(timeout=120)
-    assert child.exitcode == 0
-    words, mapped = answers.get(timeout=120)
-    assert words == fitted.predict_batch(TEXTS)
-    assert mapped in (file == "unchanged", None)
-
-
 class TestPickledForAChild:
     """The same without processes, so that the moment between pickling and loading can be held."""
 
     def test_by_path(self, path: Path, loaded: CharacterSegmenter) -> None:
         pickled = for_a_child(loaded)
         assert len(pickled) < 1_000 < path.stat().st_size
-        assert pickle.loads(pickled).to_bytes() == loaded.to_bytes()
-
-    def test_elsewhere_by_bytes(self, path: Path, loaded: CharacterSegmenter) -> None:
-        pickled = pickle.dumps(loaded)
-        path.unlink()
         assert pickle.loads(pickled).to_bytes() == loaded.to_bytes()
 
     def test_a_relative_path(

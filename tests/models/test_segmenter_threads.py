@@ -103,13 +103,6 @@ def test_a_stream_that_breaks_off(n_threads: int, fitted: CharacterSegmenter) ->
     assert "".join(fitted.predict("今天")) == "今天"
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_a_text_that_is_none(n_threads: int, fitted: CharacterSegmenter) -> None:
-    with pytest.raises(TypeError):
-        fitted.predict_batch(["今天", None, "天气"], n_threads=n_threads)  # type: ignore[list-item]
-    assert "".join(fitted.predict("今天")) == "今天"
-
-
 def watch(
     predict: Callable[[], tuple[str, ...]], change: Callable[[], object]
 ) -> set[tuple[str, ...]]:

@@ -217,27 +217,7 @@ def test_lbfgs_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
         labeler(learning=LogLinear(optimizer="lbfgs")).fit(TRAIN)
 
 
-def test_several_models_are_averaged() -> None:
-    several = labeler(epochs=3, n_models=3, seed=5).fit(TRAIN)
-    single = [labeler(epochs=3, seed=seed).fit(TRAIN) for seed in (5, 6, 7)]
-    assert weights(SequenceLabeler.average(single)) == weights(several)
-    for other, difference in (
-        (labeler(epochs=1, templates="label: w0").fit(TRAIN), "templates"),
-        (labeler(epochs=1, scheme="bioes").fit(TRAIN), "scheme"),
-        (labeler(epochs=1).fit([[("x", "N", "B-Z")]]), "labels"),
-        (labeler(epochs=1, gazetteers={"g": ["Harn"]}).fit(TRAIN), "gazetteers"),
-    ):
-        with pytest.raises(ValueError, match=f"differ in {difference}"):
-            SequenceLabeler.average([single[0], other])
-
-
 # Portions and checkpoints -------------------------------------------------------------------------
-
-
-def test_lbfgs_needs_the_whole_corpus() -> None:
-    model = labeler(learning=LogLinear(optimizer="lbfgs"))
-    with pytest.raises(ValueError, match="call fit, or choose optimizer = 'sgd'"):
-        model.partial_fit(TRAIN)
 
 
 def test_unlabeled_sentences_count_in_the_noising_alone() -> None:
@@ -260,20 +240,6 @@ def test_unlabeled_sentences_count_in_the_noising_alone() -> None:
         labeler().fit(TRAIN, unlabeled=tokens_of(DEV))
     with pytest.raises(ValueError, match="not a row of 2 strings"):
         labeler(learning=noisy).fit(TRAIN, unlabeled=[["word"]])
-
-
-def test_callbacks_may_use_the_model() -> None:
-    """Also from the thread that trains, while `fit` is running."""
-    model = labeler(epochs=2).fit(TRAIN)
-    before = model.to_bytes()
-    seen: list[bytes] = []
-    model.partial_fit(TRAIN)
-    after = model.to_bytes()
-    model.partial_fit(TRAIN)
-    model.fit(TRAIN, on_epoch=lambda _: seen.append(model.to_bytes()))
-    assert len(seen) == 2
-    assert seen[0] == seen[1] not in (before, after)
-    assert weights(model) == weights(labeler(epochs=2).fit(TRAIN))
 
 
 # Prediction ---------------------------------------------------------------------------------------
@@ -301,17 +267,6 @@ def test_predictions_are_those_of_brute_force(scheme: Any, learning: AnyLearning
             np.testing.assert_allclose(
                 model.predict_marginals(short), oracle.paths.nodes, atol=1e-6
             )
-
-
-def test_marginals(fitted: SequenceLabeler) -> None:
-    several = list(fitted.predict_marginals_stream(tokens_of(DEV), n_threads=2))
-    for tokens, found in zip(tokens_of(DEV), several, strict=True):
-        assert found.shape == (len(tokens), len(fitted.labels))
-        assert found.dtype == np.float64
-        np.testing.assert_allclose(found.sum(axis=1), 1.0)
-        np.testing.assert_array_equal(found, fitted.predict_marginals(tokens))
-    with pytest.raises(ValueError, match="no probabilities"):
-        labeler(learning=Learning(), epochs=1).fit(TRAIN).predict_marginals([("x", "N")])
 
 
 SCHEMES: dict[str, SequenceLabeler] = {
@@ -367,30 +322,6 @@ def test_unknown_labels_are_wrong_but_do_no_harm() -> None:
     assert (unknown.total, unknown.correct) == (1, 0)
 
 
-def test_empty_sentences(fitted: SequenceLabeler) -> None:
-    assert fitted.predict([]) == []
-    assert fitted.predict_batch([[], [("in", "P")], []]) == [[], ["O"], []]
-    assert fitted.nbest([], 3) == [(0.0, [])]
-    assert fitted.predict_marginals([]).shape == (0, len(fitted.labels))
-    # As well in training, where they change nothing.
-    for learning in (LogLinear(), LogLinear(optimizer="lbfgs")):
-        one, other = (
-            labeler(learning=learning, epochs=2).fit(corpus) for corpus in (TRAIN, [[], *TRAIN, []])
-        )
-        assert weights(one) == weights(other)
-    for nothing in ([], [[]]):
-        with pytest.raises(ValueError, match="training corpus is empty"):
-            labeler().fit(nothing)
-
-
-@pytest.mark.parametrize(
-    "tokens", ["text", ["word"], [("a",)], [("a", "b", "c")], [(1, "N")], [("a", None)], 5]
-)
-def test_tokens_of_another_form(fitted: SequenceLabeler, tokens: Any) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        fitted.predict(tokens)
-
-
 def test_words_alone_need_no_tuples() -> None:
     model = SequenceLabeler(templates="label: w0 | w-1 \n edge:", epochs=5)
     model.fit([[(word, label) for word, _, label in rows] for rows in TRAIN])
@@ -409,37 +340,11 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
 # Settings -----------------------------------------------------------------------------------------
 
 
-@looped(
-    ("settings", "message"),
-    [
-        ({"scheme": "iob1"}, "scheme must be one of .*, got 'iob1'"),
-        ({"scheme": "BIO"}, "scheme must be one of .*, got 'BIO'"),
-        ({"templates": "label: pos(w0)"}, "pos"),
-        ({"templates": "nonsense"}, "nonsense"),
-        ({"columns": ()}, "columns"),
-        ({"columns": ("w", "w")}, "taken"),
-        ({"gazetteers": {"": ["x"]}}, "gazetteer"),
-        ({"gazetteers": ["x"]}, "must be Gazetteers or Mapping"),
-        ({"epochs": 0}, "epochs"),
-        ({"learning": "sgd"}, "learning must be Learning or LogLinear.*, got 'sgd'"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        labeler(**settings)
-
-
 def test_models_of_older_features_are_refused(fitted: SequenceLabeler) -> None:
     header, arrays = fitted.contents()
     header = {key: value for key, value in header.items() if key != "features"}
     with pytest.raises(ValueError, match=r"old: .*its features are of version 1.*; train it again"):
         SequenceLabeler.from_contents("old", header, arrays)
-
-
-def test_gold_labels_of_another_scheme() -> None:
-    for labels in ("PER", "S-PER", "b-PER", "B-"):
-        with pytest.raises(ValueError, match="is no label of this scheme"):
-            labeler().fit([[("Mira", "N", labels)]])
 
 
 def test_gazetteers_teach_unseen_names() -> None:
@@ -453,30 +358,3 @@ def test_gazetteers_teach_unseen_names() -> None:
     again = SequenceLabeler.from_bytes(model.to_bytes())
     assert again.gazetteers == known
     assert again.predict([("Zyx", "N"), ("Ro", "N")]) == model.predict([("Zyx", "N"), ("Ro", "N")])
-
-
-def repeat_partial_fit(model: SequenceLabeler, times: int) -> None:
-    for _ in range(times):
-        model.partial_fit(TRAIN)
-
-
-def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
-    steep = labeler(learning=LogLinear(rate=1e300, l2=0.0))
-    with pytest.raises(ValueError, match="choose a learning rate below 1e\\+300"):
-        repeat_partial_fit(steep, 20)
-    assert not steep.is_trained
-    with pytest.raises(ValueError, match="has not been trained"):
-        steep.predict(tokens_of(TRAIN)[0])
-
-
-def test_what_was_learned_in_other_ways_is_not_averaged() -> None:
-    models = [
-        labeler(learning=learning, epochs=1).fit(TRAIN) for learning in (LogLinear(), Learning())
-    ]
-    with pytest.raises(ValueError, match="differ in learning: 'LogLinear' and 'Learning'"):
-        SequenceLabeler.average(models)
-
-
-def test_lbfgs_makes_no_two_models() -> None:
-    with pytest.raises(ValueError, match="2 models would be the same"):
-        labeler(learning=LogLinear(optimizer="lbfgs"), n_models=2)

@@ -6,7 +6,6 @@ import itertools
 
 import pytest
 
-from spacy_structreg.corpora.tag_maps import CLOSED_TAGS, TAG_MAPS
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.tagging import score_tagging
 from spacy_structreg.models.tagging import Tagger
@@ -24,14 +23,6 @@ PLAIN = Learning()
 
 def fitted(**settings: object) -> Tagger:
     return Tagger(**{"epochs": 5, "learning": PLAIN, **settings}).fit(CORPUS)  # type: ignore[arg-type]
-
-
-def test_learns_its_corpus() -> None:
-    tagger = fitted(dictionary=None)
-    assert tagger.labels == TAGS
-    assert [tagger.predict([word for word, _ in sentence]) for sentence in CORPUS] == [
-        [tag for _, tag in sentence] for sentence in CORPUS
-    ]
 
 
 @pytest.mark.parametrize("words", [["the", "walk"], ["dogs", "end", "walks"], ["x", "", "狗", "a"]])
@@ -98,12 +89,6 @@ def test_words_get_any_tag_where_all_are_closed() -> None:
     assert {found[0] for _, found in tagger.nbest(["the"], 10)} == {"DET"}
 
 
-def test_closed_tags_by_the_name_of_a_treebank() -> None:
-    assert Tagger(closed_tags="ud").closed_tags == CLOSED_TAGS["ud"]
-    assert set(CLOSED_TAGS["ud"]) < {"SCONJ", *TAG_MAPS["ptb"].values()}
-    assert set(CLOSED_TAGS["ctb"]) < set(TAG_MAPS["ctb"])
-
-
 def test_evaluate_counts_as_the_metric_does() -> None:
     tagger = fitted()
     gold = [[("the", "DET"), ("new", "NOUN")], [("dog", "VERB")]]
@@ -112,20 +97,3 @@ def test_evaluate_counts_as_the_metric_does() -> None:
     assert tagger.evaluate(gold, vocabulary=vocabulary) == score_tagging(
         gold, predicted, vocabulary
     )
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"beam": 0}, "beam"),
-        ({"update": "late"}, "update"),
-        ({"update": "every", "beam": 4}, "every"),
-        ({"templates": "tag: nonsense"}, "nonsense"),
-        ({"templates": "append: w0"}, "append"),
-        ({"dictionary": 0}, "dictionary"),
-        ({"closed_tags": "pku"}, "must be one of ctb, ud"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Tagger(**settings)  # type: ignore[arg-type]

@@ -176,14 +176,6 @@ def test_the_optimum_has_no_gradient(kind: Any, level: float, alpha: float) -> N
     assert np.abs(gradient(0 * w)).max() > 5
 
 
-def test_perceptrons_have_no_probabilities() -> None:
-    model = TextClassifier(learning=Learning(), epochs=2).fit(TRAIN)
-    with pytest.raises(ValueError, match="no probabilities"):
-        model.predict_marginals(["wave"])
-    with pytest.raises(ValueError, match="no probabilities"):
-        next(model.predict_marginals_stream([["wave"]]))
-
-
 # Training -----------------------------------------------------------------------------------------
 
 
@@ -197,18 +189,6 @@ def test_texts_without_a_category() -> None:
         TextClassifier(learning=LogLinear()).fit(TRAIN, unlabeled=WORDS)
     with pytest.raises(ValueError, match="not a list of words"):
         TextClassifier(learning=noisy).fit(TRAIN, unlabeled=["text"])
-
-
-def test_labels_that_are_expected() -> None:
-    model = TextClassifier()
-    model.prepare(TRAIN, labels=["desert"])
-    assert model.labels == ("desert", "sea", "snow", "town")
-    for _ in range(10):
-        model.partial_fit(TRAIN)
-    assert model.predict_marginals(["wave"])["desert"] < 0.2
-    scores = model.evaluate([*TEST, (["sand"], "desert"), (["wave"], "moon")])
-    assert scores.by_label["moon"].correct == 0
-    assert scores.total == len(TEST) + 2
 
 
 def test_texts_without_words() -> None:
@@ -234,44 +214,6 @@ def test_any_weights_give_probabilities() -> None:
     model = TextClassifier.from_bytes(tampered(TextClassifier().fit(TRAIN).to_bytes(), change))
     for words in WORDS:
         assert sum(model.predict_marginals(words).values()) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    "corpus",
-    [["text"], [(["a"],)], [("a", "X")], [(["a"], None)], [(["a"], " ")], [([1], "X")], []],
-)
-def test_gold_that_is_none(corpus: Any) -> None:
-    with pytest.raises(ValueError, match=r"not a pair|no category|empty"):
-        TextClassifier().fit(corpus)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"ngrams": 0}, "nothing is seen"),
-        ({"ngrams": 0, "characters": []}, "nothing is seen"),
-        ({"ngrams": 4}, "at most 3"),
-        ({"ngrams": 1.0}, "an integer"),
-        ({"characters": [0]}, "at least 1"),
-        ({"characters": [9]}, "at most 8"),
-        ({"characters": "12"}, "list of integers"),
-        ({"characters": 2}, "list of integers"),
-        ({"values": "tf"}, "values must be one of .*, got 'tf'"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TextClassifier(**settings)
-
-
-@pytest.mark.parametrize("words", ["text", [1], None, 5])
-def test_what_is_no_list_of_words(words: Any) -> None:
-    model = TextClassifier(epochs=1).fit(TRAIN)
-    for method in (model.predict, model.predict_marginals, model.features):
-        with pytest.raises(ValueError, match="not a list of words"):
-            method(words)
-    with pytest.raises(ValueError, match="surrogate"):
-        model.predict(["\ud800"])
 
 
 def test_nothing_can_be_given_of_a_category() -> None:

@@ -370,30 +370,6 @@ def test_training_joins_words_that_cut_a_run(kind: Any) -> None:
         kind(typed_runs="greek")
 
 
-@plain_kinds
-def test_settings_that_are_refused(kind: Any) -> None:
-    with pytest.raises(ValueError, match="choose typed_runs = true, or leave whole_runs out"):
-        kind(whole_runs=["price"])
-    with pytest.raises(ValueError, match="whole_runs"):
-        kind(typed_runs=True, whole_runs=["url"])
-    assert not kind().typed_runs
-    assert list(kind().whole_runs) == []
-
-
-@pytest.mark.parametrize("kind", PARTS)
-def test_both_models_of_a_pair_look_for_the_same(kind: Any) -> None:
-    characters, words = PARTS[kind]
-    with pytest.raises(ValueError, match="must have the same setting typed_runs"):
-        kind(characters(typed_runs=True), words())
-    with pytest.raises(ValueError, match="must have the same setting whole_runs"):
-        kind(characters(typed_runs=True, whole_runs=["price"]), words(typed_runs=True))
-    pair = kind(
-        characters(typed_runs=True, whole_runs=["price"]),
-        words(typed_runs=True, whole_runs=("price",)),
-    )
-    assert list(pair.whole_runs) == ["price"]
-
-
 # Numbers, signs and marks -------------------------------------------------------------------------
 
 DIGITS: Final = "零一二三四五六七八九"

@@ -136,38 +136,6 @@ def test_ends_of_sentences_are_found() -> None:
         assert model.predict_trees("".join(wanted.words)) == wanted
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"by_words": True}, "by_words"),
-        ({"learning": Learning(mini_sample=5.0)}, "cannot be cut"),
-        ({"typed_runs": "latin"}, "typed_runs"),
-        ({"templates": ["arc: S9w"]}, "S9w"),
-        ({"templates": ["action: S0w"]}, "action"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        WordJointParser(**settings)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"backward": DependencyParser()}, "set backward = true in the settings of backward"),
-        (
-            {"parser": DependencyParser(backward=True)},
-            "set backward = false in the settings of parser",
-        ),
-        ({"tagger": GuidedJointTagger(beam=4), "n_best": 5}, "more than the 4 analyses"),
-        ({"n_best": 9}, "more than the 8 analyses"),
-    ],
-)
-def test_parts_that_cannot_guide_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        GuidedJointParser(**settings)
-
-
 def test_the_default_parts_can_guide() -> None:
     parser = GuidedJointParser(n_best=8)
     assert parser.tagger.settings.beam == 8

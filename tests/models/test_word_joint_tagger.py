@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from crafted import tampered
-from looped import looped
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
@@ -122,11 +121,6 @@ def test_complete_words_gain_at_width_1() -> None:
     assert joint[True] > joint[False] + 0.02
 
 
-def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
-    model = WordJointTagger(beam=None, epochs=2).fit(corpus[:20])
-    assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5
-
-
 def test_states_are_merged_in_training_with_a_limit_too(corpus: list[Tagged]) -> None:
     def weights(**chosen: Any) -> list[bytes]:
         trained = WordJointTagger(epochs=2, learning=Learning(), **chosen).fit(corpus)
@@ -166,12 +160,6 @@ def test_predictions_know_what_all_epochs_have_counted() -> None:
         assert len(spec.records.word("天", spec.system.characters)) == (1 if frequent else 2)
 
 
-def test_models_side_by_side_have_records_of_their_own(corpus: list[Tagged]) -> None:
-    settings = {**GROWING, "n_models": 2}
-    one, two = (WordJointTagger(**settings).fit(corpus[:30], n_threads=n) for n in (1, 2))
-    assert one.to_bytes() == two.to_bytes()
-
-
 def test_a_training_in_portions_grows_records_too(corpus: list[Tagged]) -> None:
     whole = WordJointTagger(**{**GROWING, "epochs": 1}).fit(corpus)
     parts = WordJointTagger(**{**GROWING, "epochs": 1})
@@ -184,50 +172,6 @@ def test_a_training_in_portions_grows_records_too(corpus: list[Tagged]) -> None:
     trained.partial_fit(corpus[:5])
     assert trained._trainer is not None
     assert trained._trainer.system.records is trained._spec.system.records  # type: ignore
-
-
-def test_records_that_grow_leave_no_features_to_count() -> None:
-    with pytest.raises(ValueError, match="growing_records begin empty"):
-        WordJointTagger(growing_records=True, learning=Learning(min_count=2))
-
-
-# Texts --------------------------------------------------------------------------------------------
-
-
-def test_words_cover_the_text(model: WordJointTagger) -> None:
-    for text in (
-        "",
-        " ",
-        "今天 天气很好。\n我看书",
-        "a\u0301b🇨🇳👩‍👩‍👧!",
-        "龘龘",
-        "\x00",
-        "２０２４年",
-    ):
-        tagged = model.predict_tagged(text)
-        assert model.predict(text) == [word for word, _ in tagged]
-        assert "".join(word for word, _ in tagged) == "".join(text.split())
-        assert {tag for _, tag in tagged} <= set(model.labels)
-
-
-def test_scores_are_those_of_the_spans(model: WordJointTagger) -> None:
-    gold = tagged_sentences(30, seed=5)
-    right = right_words = n_gold = n_predicted = 0
-    for sentence in gold:
-        spans = []
-        for tagged in (sentence, model.predict_tagged(text_of(sentence))):
-            ends = np.cumsum([len(word) for word, _ in tagged]).tolist()
-            spans.append({
-                (end - len(word), end, tag) for end, (word, tag) in zip(ends, tagged, strict=True)
-            })  # fmt: skip
-        right += len(spans[0] & spans[1])
-        right_words += len({span[:2] for span in spans[0]} & {span[:2] for span in spans[1]})
-        n_gold += len(spans[0])
-        n_predicted += len(spans[1])
-    scores = model.evaluate(gold)
-    assert scores.joint_f == pytest.approx(2 * right / (n_gold + n_predicted))
-    assert scores.seg_f == pytest.approx(2 * right_words / (n_gold + n_predicted))
-    assert 0.3 < (scores.joint_f or 0) < (scores.seg_f or 0)
 
 
 # What is not proposed -----------------------------------------------------------------------------
@@ -302,21 +246,6 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
                 assert len(cuts) == 1
 
 
-def test_models_of_other_records_are_not_averaged(corpus: list[Tagged]) -> None:
-    one = WordJointTagger(epochs=1).fit(corpus)
-    with pytest.raises(ValueError, match=r"differ in (lengths|words|character)"):
-        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长长的", "N")]])])
-    with pytest.raises(ValueError, match="differ in labels"):
-        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长", "X")]])])
-
-
-def test_one_tag_is_enough() -> None:
-    model = WordJointTagger(epochs=2).fit([[("大学", "X"), ("生活", "X")], [("学生", "X")]])
-    assert model.labels == ("X",)
-    assert model.predict_tagged("大学生活") == [("大学", "X"), ("生活", "X")]
-    assert WordJointTagger.from_bytes(model.to_bytes()).predict("学生") == ["学生"]
-
-
 # Files --------------------------------------------------------------------------------------------
 
 
@@ -354,37 +283,6 @@ def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
     for each in (model, again):
         each.partial_fit(corpus[5:9])
     assert again.to_bytes() == model.to_bytes()
-
-
-# Settings -----------------------------------------------------------------------------------------
-
-
-@looped(
-    ("settings", "message"),
-    [
-        ({"templates": "zhang2014"}, "names no event"),
-        ({"templates": "tag: w0"}, "reads the atom 'w0'"),
-        ({"types": "g11"}, "must be one of g10, extended"),
-        ({"beam": 0}, "beam must be at least 1"),
-        ({"closed_tags": "pku"}, "closed_tags must be one of ctb, ud.*, got 'pku'"),
-        ({"closed_tags": [1]}, "closed_tags must be a list of strings"),
-        ({"closed_first_tags": [None]}, "closed_first_tags must be a list of strings"),
-        ({"least_begun": 0}, "least_begun must be at least 1"),
-        ({"least_seen": 0}, "least_seen must be at least 1"),
-        ({"max_word_length": 0}, "max_word_length must be at least 1"),
-        ({"update": "late"}, "update must be one of early, max_violation, plain.*, got 'late'"),
-        ({"sentences": "line"}, "must be one of punctuation, wrapped, doc"),
-    ],
-)
-def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        WordJointTagger(**settings)
-
-
-def test_gold_that_is_none() -> None:
-    for gold in ([["大学"]], [[("大学", "")]], [[("大学",)]], []):
-        with pytest.raises(ValueError, match="training corpus"):
-            WordJointTagger().fit(gold)  # type: ignore[arg-type]
 
 
 # A real corpus ------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from looped import looped
-from made_up_corpora import arrays_of, sentences, text_of
+from made_up_corpora import sentences, text_of
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.guided import GuidedSegmenter
@@ -38,50 +37,7 @@ def test_without_a_limit_long_sentences_are_learned() -> None:
     assert segmenter.predict(text_of(long[0])) == long[0]
 
 
-def test_white_space_in_gold_is_dropped() -> None:
-    spaced = [" ".join(word) for word in [" ", *TRAIN[0], "\u3000"]]
-    plain = made().fit([TRAIN[0], TRAIN[1]])
-    assert arrays_of(made().fit([spaced, TRAIN[1]])) == arrays_of(plain)
-
-
-@pytest.mark.parametrize("corpus", [[], [[]], [[" "]], [["大学"], "学生"]], ids=repr)
-def test_nothing_to_learn(corpus: Any) -> None:
-    with pytest.raises(ValueError, match=r"no word in it|'学生' is not a list"):
-        made().fit(corpus)
-
-
 # Settings -----------------------------------------------------------------------------------------
-
-
-@looped(
-    ("settings", "complaint"),
-    [
-        ({"beam": 0}, "beam"),
-        ({"beam": 2.5}, "beam"),
-        ({"max_word_length": 0}, "max_word_length"),
-        ({"update": "late"}, "update must be one of early.*, got 'late'"),
-        ({"sentences": "line"}, "sentences"),
-        ({"types": "g11"}, "g11"),
-        ({"templates": "zhang2014"}, "zhang2014"),
-        ({"templates": ["tag: c0"], "types": None}, "tag"),
-        ({"templates": []}, "empty"),
-        ({"epochs": 0}, "epochs"),
-        ({"mean": "median"}, "mean"),
-        ({"seed": -1}, "seed"),
-        ({"learning": Learning(mini_sample=2.0), "patience": 0}, "patience"),
-    ],
-    ids=str,
-)
-def test_settings_that_cannot_be(settings: dict[str, Any], complaint: str) -> None:
-    if settings == {"templates": []}:
-        settings = {"templates": [], "types": None}
-    with pytest.raises(ValueError, match=complaint):
-        made(**settings)
-
-
-def test_every_needs_a_beam_of_one() -> None:
-    with pytest.raises(ValueError, match="needs beam = 1"):
-        made(update="every", beam=4).fit(TRAIN)
 
 
 def test_states_merge_where_that_is_worth_its_time(fitted: WordSegmenter) -> None:
