@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from child_pickles import for_a_child
+from crafted import entry as entry_of
 from crafted import tampered
+from looped import looped
 from models import (
     KINDS,
     NO_TEXT,
@@ -41,6 +44,8 @@ EVERY = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("parsed")) for name in KINDS],
 )
+# What takes no time, as one test.
+AT_ONCE = looped("name", KINDS)
 OF_TEXTS = pytest.mark.parametrize(
     "name",
     [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
@@ -117,6 +122,13 @@ LEARNINGS = [
     Learning(hidden_dropout=0.1),
     Learning(clock="mistakes", l1=1e-4),
 ]
+# Of models that can be conditional random fields.
+LOG_LINEAR = [
+    LogLinear(),
+    LogLinear(optimizer="lbfgs"),
+    LogLinear(l1=0.05, l2=0.0),
+    LogLinear(noise="dropout", noise_level=0.1),
+]
 # Of models that search; of models of pieces of sequences.
 SEARCHES = [
     {"update": "early"},
@@ -132,12 +144,16 @@ def test_every_way_of_learning_learns(name: str) -> None:
     kind = KINDS[name]
     if kind.is_ensemble:
         pytest.skip("its models are tried alone")
-    ways: list[dict[str, Any]] = [{"learning": each} for each in LEARNINGS]
+    is_chain = LogLinear in members_of(hints_of(type(trained(name)).SETTINGS)["learning"])
+    ways: list[dict[str, Any]] = [
+        {"learning": each} for each in [*LEARNINGS, *(LOG_LINEAR if is_chain else [])]
+    ]
     # The early steps of a tree over characters say too little about those that follow.
     if hasattr(trained(name), "update") and name != "words, parsed":
         ways += [{"learning": Learning(), **way} for way in SEARCHES]
     if kind.has_pieces:
         ways.append(PIECES)
+        ways += [{"learning": LogLinear(mini_sample=4.0)}] if is_chain else []
     made = {}
     for way in ways:
         model = kind.new(epochs=15, **way).fit(kind.gold)
@@ -257,7 +273,7 @@ def test_an_interrupted_training_ends_as_if_it_had_not_been(name: str, tmp_path:
             kind.new(epochs=4).fit(kind.gold, kind.gold[:3], checkpoint=folder)
 
 
-@EVERY
+@AT_ONCE
 def test_labels_are_those_that_training_began_with(name: str) -> None:
     kind = KINDS[name]
     if kind.new_label is None:
@@ -282,7 +298,7 @@ def test_labels_are_those_that_training_began_with(name: str) -> None:
         assert model.fit(kind.gold).labels == trained(name).labels
 
 
-@EVERY
+@AT_ONCE
 def test_gold_that_is_none_is_named_by_its_place(name: str) -> None:
     kind = KINDS[name]
     for wrong in kind.no_gold:
@@ -353,7 +369,7 @@ def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
             assert np.array_equal(marginals, model.predict_marginals(*args))
 
 
-@EVERY
+@AT_ONCE
 def test_nothing_is_found_in_nothing(name: str) -> None:
     kind, model = KINDS[name], trained(name)
     if len(kind.asked[0]) == 2 or kind.lists is None:
@@ -396,7 +412,7 @@ def test_a_wide_beam_margin_changes_nothing_and_a_narrow_one_is_kept(name: str) 
         KINDS[name].new().tune_beam_margin(KINDS[name].gold)
 
 
-@EVERY
+@AT_ONCE
 def test_what_cannot_be_asked(name: str) -> None:
     kind, model = KINDS[name], trained(name)
     for args, message in kind.cannot_be_asked:
@@ -512,7 +528,7 @@ def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
         assert same.fit(kind.gold).to_bytes() == data_of(name)
 
 
-@EVERY
+@AT_ONCE
 def test_settings_out_of_range_are_refused(name: str) -> None:
     kind = KINDS[name]
     cls = type(kind.make())
@@ -613,6 +629,41 @@ def test_settings_travel(name: str) -> None:
         seen.add(data)
     # Every setting makes a difference.
     assert len(seen) == len(kind.others) + 1
+
+
+@EVERY
+def test_children_read_the_file_as_long_as_a_model_is_that_of_its_file(
+    name: str, tmp_path: Path
+) -> None:
+    kind, path = KINDS[name], tmp_path / "model.srt"
+    cls = type(trained(name))
+    trained(name).save(path)
+
+    def loaded() -> Any:
+        return cls.load(path, mapped=True)
+
+    pickled = for_a_child(loaded())
+    assert len(pickled) < 1_000 < path.stat().st_size
+    assert pickle.loads(pickled).to_bytes() == data_of(name)
+    further, anew, asked, untouched = (loaded() for _ in range(4))
+    further.partial_fit(kind.gold)
+    anew.fit(kind.gold[1:])
+    asked.partial_fit(kind.gold).predict(*kind.asked[0])
+    untouched.compile(kind.gold)
+    others = [further, anew, asked, untouched, kind.new().partial_fit(kind.gold)]
+    if kind.is_ensemble:
+        others.append(loaded())
+        others[-1].tuned_weight += 0.5
+    if hasattr(cls, "set_beam_margin"):
+        others.append(loaded())
+        others[-1].set_beam_margin(1.0)
+    for model in others:
+        assert pickle.loads(for_a_child(model)).to_bytes() == model.to_bytes()
+    assert not pickle.loads(for_a_child(kind.new())).is_trained
+    saved_over = loaded()
+    saved_over.save(path)
+    path.unlink()
+    assert pickle.loads(for_a_child(saved_over)).to_bytes() == data_of(name)
 
 
 def work(models: list[tuple[str, Any]], queue: Any) -> None:
@@ -737,6 +788,9 @@ def test_headers_are_refused_or_true(name: str, state: str) -> None:
     """Entries that are missing or others, one by one, with checksums that fit."""
     data = file_of(name, state)
     header, _ = parse_model(data)
+    if labels := header.get("labels"):
+        for crafted in (labels[::-1], [labels[0], *labels[:-1]]):
+            assert is_refused(name, tampered(data, entry_of("labels", crafted)))
     step = 2 + len(data) // 30_000
     for number, path in enumerate(some(list(paths_of(header)), data)):
 
@@ -775,7 +829,7 @@ def changed(number: int) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarra
     yield "of ones", lambda a: np.full_like(a, -1 if a.dtype.kind != "u" else 2**8 - 1)
     for kind in ("<f4", "<f8", "<i8", "<u8", "<u2"):
         yield kind, lambda a, kind=kind: a.astype(kind)  # type: ignore[misc]
-    for value in (math.nan, math.inf):
+    for value in (math.nan, math.inf, 1.1e30):
         yield str(value), lambda a, value=value: put(a, value)  # type: ignore[misc]
 
 
@@ -807,6 +861,7 @@ def test_arrays_are_refused_or_true(name: str, state: str) -> None:
             if not is_refused(name, tampered(data, change)):
                 assert other.dtype == array.dtype, (key, what)
                 assert what not in ("nan", "inf"), (key, what)
+                assert what != "1.1e+30" or not key.endswith("values"), key
 
 
 @EVERY

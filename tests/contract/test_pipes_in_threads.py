@@ -133,33 +133,6 @@ def test_a_tokenizer_uses_its_threads(
     assert asked == [1, 3, 2]
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_only_the_doc_that_fails_is_handed_to_the_error_handler(
-    n_threads: int, pipelines: dict[str, Language], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nlp = pipelines["structreg_tagger"]
-    pipe = component(nlp)
-    docs = list(inputs(nlp.vocab))
-    odd = docs[7]
-    predict = pipe._predict
-
-    def failing(batch: list[Doc]) -> list[Any]:
-        if any(doc is odd for doc in batch):
-            raise ValueError("no")
-        return predict(batch)
-
-    monkeypatch.setattr(pipe, "_predict", failing)
-    monkeypatch.setattr(pipe, "n_threads", n_threads)
-    failed: list[Doc] = []
-    pipe.set_error_handler(lambda name, pipe, docs, error: failed.extend(docs))
-    try:
-        found = list(pipe.pipe(iter(docs), batch_size=4))
-    finally:
-        del pipe.error_handler
-    assert failed == [odd]
-    assert list(map(id, found)) == [id(doc) for doc in docs if doc is not odd]
-
-
 def test_an_endless_stream_is_read_a_few_docs_ahead(
     pipelines: dict[str, Language], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,37 +151,22 @@ def test_an_endless_stream_is_read_a_few_docs_ahead(
     assert n_read <= 12 + 5 * 6
 
 
-@pytest.mark.parametrize("factory", PIPES)
-def test_the_number_of_threads_is_a_setting(factory: str, pipelines: dict[str, Language]) -> None:
-    nlp = spacy.blank("zh")
-    pipe = nlp.add_pipe(factory, name="pipe", config={**PIPES[factory].settings, "n_threads": 2})
-    assert pipe.n_threads == 2
-    assert pickle.loads(pickle.dumps(pipe)).n_threads == 2
-    again = spacy.blank("zh", vocab=nlp.vocab).from_config(nlp.config)
-    assert component(again).n_threads == 2
-    with pytest.raises(ValueError, match=r"the pipe 'other': n_threads must be .*, got 0"):
-        nlp.add_pipe(factory, name="other", config={**PIPES[factory].settings, "n_threads": 0})
-    for wrong in (0, "2", 1.5):
-        with pytest.raises(ValueError, match=r"n_threads must be .*, got .*"):
-            pipe.n_threads = wrong
-    assert pipe.n_threads == 2
-
-
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_the_number_of_threads_of_a_tokenizer_is_a_setting(name: str) -> None:
-    model = {
-        "@architectures": f"spacy_structreg.{components.TOKENIZERS[TOKENIZERS[name]].model}.v1"
-    }
-    block = {"@tokenizers": f"spacy_structreg.{name}.v1", "n_threads": 2, "model": model}
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": block}})
-    assert nlp.tokenizer.n_threads == 2
-    assert pickle.loads(pickle.dumps(nlp.tokenizer)).n_threads == 2
-    assert nlp.tokenizer.with_estimator(nlp.tokenizer.model).n_threads == 2
-    with pytest.raises(ValueError, match=r"n_threads must be .*, got 0"):
-        spacy.blank("zh", config={"nlp": {"tokenizer": {**block, "n_threads": 0}}})
-    with pytest.raises(ValueError, match=r"n_threads must be .*, got '2'"):
-        nlp.tokenizer.n_threads = "2"
-    assert nlp.tokenizer.n_threads == 2
+def test_the_number_of_threads_is_a_setting(
+    pipelines: dict[str, Language], tokenizers: dict[str, Language]
+) -> None:
+    pipes = [*map(component, pipelines.values()), *(nlp.tokenizer for nlp in tokenizers.values())]
+    for each in pipes:
+        for wrong in (0, "2", 1.5):
+            with pytest.raises(ValueError, match=rf"n_threads must be .*, got {wrong!r}"):
+                each.n_threads = wrong
+        assert each.n_threads == 1
+    for nlp in tokenizers.values():
+        block = nlp.config["nlp"]["tokenizer"]
+        other = spacy.blank("zh", config={"nlp": {"tokenizer": {**block, "n_threads": 2}}})
+        assert pickle.loads(pickle.dumps(other.tokenizer)).n_threads == 2
+        assert other.tokenizer.with_estimator(other.tokenizer.model).n_threads == 2
+        with pytest.raises(ValueError, match=r"n_threads must be .*, got 0"):
+            spacy.blank("zh", config={"nlp": {"tokenizer": {**block, "n_threads": 0}}})
 
 
 # Memory ------------------------------------------------------------------------------------------

@@ -191,21 +191,9 @@ def test_graph_templates_of_words_that_are_complete(table: str, grandchild: str)
     ) | expanded("N0tN0vl N0wtN0vl", event="push")
 
 
-def test_all_tables_have_names() -> None:
-    assert {name: len(seen(table)) for name, table in ARC_EAGER_TABLES.items()} == {
-        "classes": 13 + 2,
-        "transition": 29,
-        "combined": 29 + 2 * (30 + 30 + 5 + 5 + 1) + 1 + 5,
-        "zhang_clark_2011": 29 + 3 * (30 + 5) + 1 + 5,
-        "rich": 72,
-        "rich+": 78,
-        "rich+characters": 89,
-        "lean": 62,
-    }
-    assert {name: len(seen(t, "arc_standard")) for name, t in ARC_STANDARD_TABLES.items()} == {
-        "classes": 13,
-        "merging": 28,
-    }
-    assert seen(ARC_EAGER_TABLES["lean"]) < seen(ARC_EAGER_TABLES["rich+characters"])
+def test_all_tables_can_be_parsed() -> None:
+    tables = {name: seen(table) for name, table in ARC_EAGER_TABLES.items()}
+    assert tables["lean"] < tables["rich+characters"]
+    assert all(seen(table, "arc_standard") for table in ARC_STANDARD_TABLES.values())
     with pytest.raises(ValueError, match="reads the atom"):
         parsed(RICH, "arc_standard")

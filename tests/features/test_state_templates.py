@@ -47,31 +47,29 @@ def stop(*atoms: str) -> StateTemplate:
     return StateTemplate("stop", atoms)
 
 
-def test_a_template_is_an_event_and_atoms() -> None:
-    assert parse("go: a b-1") == (go("a", "b-1"),)
-    assert str(go("a", "b-1")) == "go: a b-1"
+@looped(
+    ("texts", "expected"),
+    [
+        (["go: a b-1"], [go("a", "b-1")]),
+        # They are parted by bars and line breaks.
+        (["go: a | b-1\nlen(b) a |\n\n| a b-1"],
+         [go("a"), go("b-1"), go("len(b)", "a"), go("a", "b-1")]),
+        # An event holds until the next one of the same text.
+        (["go: a | b-1\nstop: a\nb-1 | go: len(b)"],
+         [go("a"), go("b-1"), stop("a"), stop("b-1"), go("len(b)")]),
+        # White space does not count, but the order of atoms does.
+        (["  go :\ta   b-1 ", "go:b-1 a"], [go("a", "b-1"), go("b-1", "a")]),
+        # What is repeated stays at its first place.
+        (["go: a | b-1 | a", "stop: a", "go: b-1"], [go("a"), go("b-1"), stop("a")]),
+    ],
+)  # fmt: skip
+def test_templates_are_events_and_atoms(texts: list[str], expected: list[StateTemplate]) -> None:
+    assert parse(*texts) == tuple(expected)
 
 
-def test_templates_are_parted_by_bars_and_line_breaks() -> None:
-    assert parse("go: a | b-1\nlen(b) a |\n\n| a b-1") == (
-        go("a"), go("b-1"), go("len(b)", "a"), go("a", "b-1"),
-    )  # fmt: skip
-
-
-def test_an_event_holds_until_the_next_one_of_the_same_text() -> None:
-    assert parse("go: a | b-1\nstop: a\nb-1 | go: len(b)") == (
-        go("a"), go("b-1"), stop("a"), stop("b-1"), go("len(b)"),
-    )  # fmt: skip
+def test_an_event_does_not_hold_for_the_next_text() -> None:
     with pytest.raises(ValueError, match="'b-1' names no event"):
         parse("go: a", "b-1")
-
-
-def test_white_space_does_not_count_but_the_order_of_atoms_does() -> None:
-    assert parse("  go :\ta   b-1 ", "go:b-1 a") == (go("a", "b-1"), go("b-1", "a"))
-
-
-def test_what_is_repeated_stays_at_its_first_place() -> None:
-    assert parse("go: a | b-1 | a", "stop: a", "go: b-1") == (go("a"), go("b-1"), stop("a"))
 
 
 def test_tables_are_called_by_their_names() -> None:
@@ -121,11 +119,6 @@ def test_an_event_may_mean_something_alone() -> None:
 def test_a_model_without_templates_is_refused(texts: list[str]) -> None:
     with pytest.raises(ValueError, match="empty"):
         parse(*texts)
-
-
-def test_as_many_atoms_as_there_may_be() -> None:
-    atoms = ATOMS[:MAX_STATE_ATOMS]
-    assert parse("go: " + " ".join(atoms)) == (go(*atoms),)
 
 
 @given(st.lists(templates, min_size=1, unique=True), st.sampled_from([" | ", "\n", "|\n|"]))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import resource
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -23,7 +21,6 @@ from random_trees import sentences_with_trees
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.formats.brackets import constituency_sentences
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.metrics.constituents import score_brackets
 from spacy_structreg.models.constituents import ConstituencyParser
 from spacy_structreg.tasks.constituents import heads_of_words
 
@@ -92,12 +89,6 @@ def test_learns_without_a_limit() -> None:
     parser = ConstituencyParser(beam=None, templates="action: S0c S1c N0t", epochs=4)
     parser.fit(corpus)
     assert parser.predict_batch(queries(corpus)) == corpus
-
-
-def test_greedy_parsers_learn_at_every_action() -> None:
-    assert ConstituencyParser(beam=1).update == "every"
-    assert ConstituencyParser(beam=2).update == "max_violation"
-    assert ConstituencyParser(beam=None).update == "max_violation"
 
 
 def test_dropout_hides_words_but_no_tags() -> None:
@@ -213,42 +204,6 @@ def test_sentences_of_one_word_and_of_five_hundred(beam: int) -> None:
             found = parser.predict(*random_query(draw, n))
             assert len(found.words) == n
             assert found.constituents or n == 1
-
-
-def test_evaluate_counts_as_the_metric_does() -> None:
-    parser = fitted()
-    gold = [*CORPUS, *corpus_of("(S (NP (NN house)) (VP (VBZ walks) (ADVP (RB home))))")]
-    expected = score_brackets(gold, parser.predict_batch(queries(gold)))
-    assert parser.evaluate(gold) == expected
-    assert parser.evaluate(gold, n_threads=2) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the current size is read from Linux's /proc")
-def test_memory_stays_flat() -> None:
-    draw = random.Random(5)
-    parser = fitted(beam=4)
-    sentences = [random_query(draw, draw.randint(1, 6)) for _ in range(500)]
-
-    def size() -> int:
-        """In bytes, of what the process has in memory now: an earlier test may have had more."""
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-    def parse(n_times: int) -> tuple[int, int]:
-        """The number of constituents, and the greatest size on the way."""
-        n_found, greatest = 0, size()
-        stream = parser.predict_stream(each for _ in range(n_times) for each in sentences)
-        for number, tree in enumerate(stream):
-            n_found += len(tree.constituents)
-            if number % 100 == 0:
-                greatest = max(greatest, size())
-        return n_found, max(greatest, size())
-
-    once, before = parse(2)
-    ten_times, after = parse(20)
-    assert ten_times == 10 * once
-    # A thousand bytes a sentence would be 10 MB.
-    assert after - before < 8_000_000
 
 
 # Given constituents -------------------------------------------------------------------------------

@@ -13,16 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from colliding_keys import colliding
-from crafted import Change, entry, put, setting, tampered
-from looped import looped
+from crafted import Change, put, setting, tampered
 
 from spacy_structreg.corpora.sentence import Sentence
-from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import model_bytes, parse_model
-from spacy_structreg.models.constituents import ConstituencyParser
 from spacy_structreg.models.dependencies import DependencyParser
-from spacy_structreg.models.guided import GuidedSegmenter
-from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import WordJointTagger
 from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
@@ -70,39 +66,6 @@ def refused(kind: str, change: Change) -> str:
 # Sizes --------------------------------------------------------------------------------------------
 
 
-@looped(
-    ("make", "settings"),
-    [
-        (WordSegmenter, {"beam": 10_001}),
-        (WordSegmenter, {"max_word_length": 10_001}),
-        (WordJointTagger, {"beam": 2**31 - 1}),
-        (WordJointTagger, {"max_word_length": 2**62}),
-        (Tagger, {"beam": 10_001}),
-        (Tagger, {"decode_beam": 2**31 - 1}),
-        (DependencyParser, {"beam": 2**31 - 1}),
-        (ConstituencyParser, {"beam": 10_001}),
-        (GuidedSegmenter, {"beam": 10_001}),
-        (JointReranker, {"n_best": 10_001}),
-        (CharacterSegmenter, {"n_models": 1_001}),
-        (CharacterSegmenter, {"epochs": 1_000_001}),
-        (CharacterSegmenter, {"patience": 1_000_001}),
-        (Learning, {"mini_sample": 1e6}),
-        (LogLinear, {"mini_sample": 1e6}),
-        (LogLinear, {"decay_windows": 1_000_001}),
-        (LogLinear, {"noise": "dropout", "noise_level": 0.5, "noise_window": 1_000_001}),
-    ],
-)
-def test_sizes_have_limits(make: Callable[..., object], settings: dict[str, Any]) -> None:
-    name = [*settings][-1]
-    with pytest.raises(ValueError, match=rf"^{name} must be at least .* (at most|below).*, got .*"):
-        make(**settings)
-
-
-@pytest.mark.parametrize("kind", ["words", "joint", "tagger", "parser"])
-def test_a_file_may_not_ask_for_wider_beams(kind: str) -> None:
-    assert "beam must be at least 1 and at most" in refused(kind, setting("beam", 2**31 - 1))
-
-
 def test_no_limit_of_the_tagger_is_no_exhaustive_search() -> None:
     """Of forty words with three tags there would be 10 ** 19 states."""
     tagger = Tagger(epochs=2, beam=None, decode_beam=None, dictionary=None).fit(TAGGED)
@@ -141,14 +104,6 @@ def test_records_of_tags_whose_keys_collide(name: str) -> None:
 # Weights ------------------------------------------------------------------------------------------
 
 
-@looped("kind", KINDS)
-@looped("value", [1.1e30, -1e38, np.inf, np.nan])
-def test_weights_that_no_training_leaves(kind: str, value: float) -> None:
-    _, arrays = parse_model(file_of(kind))
-    name = next(name for name, array in arrays.items() if name.endswith("values") and array.size)
-    assert "a weight is" in refused(kind, put(name, np.float32(value)))
-
-
 def test_rows_of_no_label() -> None:
     def lengthened(_: object, arrays: dict[str, np.ndarray]) -> None:
         # An empty row at the end.
@@ -176,14 +131,6 @@ def test_pairs_of_no_label(kind: str) -> None:
         arrays[f"{number}.values"] = np.ones((1, values.shape[1]), dtype=np.float32)
 
     assert "beyond its labels" in refused(kind, change)
-
-
-@pytest.mark.parametrize("kind", ["joint", "tagger", "parser"])
-def test_labels_are_sorted_and_distinct(kind: str) -> None:
-    model: Any = KINDS[kind].from_bytes(file_of(kind))
-    labels = list(model.labels)
-    for crafted in (labels[::-1], [labels[0], *labels[:-1]]):
-        assert "sorted and distinct" in refused(kind, entry("labels", crafted))
 
 
 # Memory -------------------------------------------------------------------------------------------

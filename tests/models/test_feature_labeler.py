@@ -14,7 +14,7 @@ from labeled import stands_for_spans
 from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.metrics.labeling import LABEL_FIGURES, SPAN_FIGURES
+from spacy_structreg.metrics.labeling import SPAN_FIGURES
 from spacy_structreg.models.labeling.labelers import FeatureLabeler
 
 Item = dict[str, float]
@@ -167,32 +167,6 @@ def test_a_perceptron_of_real_values_equals_a_dense_one() -> None:
     pairs = model.transition_weights()
     for a, b in itertools.product(LABELS, repeat=2):
         assert pairs.get((a, b), 0.0) == pytest.approx(dense.average(a, b, "pair"), rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    "learning",
-    [
-        LogLinear(),
-        LogLinear(optimizer="lbfgs"),
-        LogLinear(noise="additive", noise_level=0.3),
-        LogLinear(mini_sample=2.0),
-        Learning(),
-        Learning(algorithm="pa_i", aggressiveness=0.1),
-    ],
-)
-def test_learns_what_people_do(learning: AnyLearning) -> None:
-    model = FeatureLabeler(edges=EDGES, learning=learning, epochs=20).fit(TRAIN)
-    scores = model.evaluate(TEST)
-    assert scores.table == LABEL_FIGURES
-    assert scores.label_acc is not None
-    assert scores.label_acc > 0.75
-    predicted = model.predict_batch(items_of(TEST), n_threads=2)
-    right = [
-        found == label
-        for sequence, labels in zip(TEST, predicted, strict=True)
-        for (_, label), found in zip(sequence, labels, strict=True)
-    ]
-    assert scores.label_acc == sum(right) / len(right)
 
 
 def test_scale_of_values_matters() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -80,7 +79,7 @@ def labels_of(words: Sequence[str]) -> str:
 # Scores -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beam", [1, 3, 64])
+@looped("beam", [1, 3, 64])
 def test_without_weight_it_is_the_model_of_words(
     beam: int, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
@@ -93,8 +92,8 @@ def test_without_weight_it_is_the_model_of_words(
         assert guided.nbest(text, 3) == alone.nbest(text, 3)
 
 
-@pytest.mark.parametrize("looks_ahead", [False, True])
-@pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
+@looped("looks_ahead", [False, True])
+@looped("weight", [0.0, 0.5, 3.0])
 def test_scores_are_those_of_words_and_weighted_characters(
     weight: float, looks_ahead: bool, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
@@ -131,8 +130,8 @@ def test_scores_that_are_not_added(characters: CharacterSegmenter, words: WordSe
         assert scores_of(guided, short) == pytest.approx(scores_of(words, short), abs=1e-6)
 
 
-@pytest.mark.parametrize("beam", [1, 2, 4])
-@pytest.mark.parametrize("window", [None, 0.0, 2.0])
+@looped("beam", [1, 2, 4])
+@looped("window", [None, 0.0, 2.0])
 def test_ranks_are_no_scores(
     beam: int, window: float | None, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
@@ -161,7 +160,7 @@ def test_look_ahead_alone_finds_the_best_of_characters(
 # The window ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beam", [1, 4])
+@looped("beam", [1, 4])
 def test_an_infinite_window_is_none(
     beam: int, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
@@ -171,7 +170,7 @@ def test_an_infinite_window_is_none(
         assert wide.nbest(text, 3) == none.nbest(text, 3)
 
 
-@pytest.mark.parametrize("window", [0.0, 1.0, 5.0])
+@looped("window", [0.0, 1.0, 5.0])
 def test_labels_beyond_the_window_are_shut_out(
     window: float, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
@@ -305,26 +304,6 @@ def test_a_changed_weight_is_decoded_with(fitted: GuidedSegmenter) -> None:
 # Files --------------------------------------------------------------------------------------------
 
 
-def test_a_loaded_model_that_was_trained_again_is_not_that_of_its_file(
-    fitted: GuidedSegmenter, tmp_path: Path
-) -> None:
-    """What a child process gets, by the path of the file or by its bytes."""
-    path = tmp_path / "m.srm"
-    fitted.save(path)
-    loaded = GuidedSegmenter.load(path)
-    assert loaded._is_as_loaded
-    loaded.partial_fit(DEV)
-    assert not loaded._is_as_loaded
-    loaded.predict(TEXTS[0])
-    assert not loaded._is_as_loaded
-    loaded = GuidedSegmenter.load(path)
-    loaded.fit(TRAIN[:5])
-    assert not loaded._is_as_loaded
-    loaded = GuidedSegmenter.load(path)
-    loaded.tuned_weight += 0.5
-    assert not loaded._is_as_loaded
-
-
 def small(state: Any = "trained") -> bytes:
     learning = {"learning": PLAIN, "types": None, "epochs": 1}
     of_characters = CharacterSegmenter(templates="c0 | t-1t0", **learning)
@@ -379,9 +358,9 @@ def tag_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
     return CharacterJointTagger(prune=None, **common).fit(TAGGED), of_words.fit(TAGGED)
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.5])
-@pytest.mark.parametrize("looks_ahead", [False, True])
-@pytest.mark.parametrize("by_words", [False, True])
+@looped("weight", [0.0, 0.5])
+@looped("looks_ahead", [False, True])
+@looped("by_words", [False, True])
 def test_tagged_scores_are_sums(
     weight: float, looks_ahead: bool, by_words: bool, tag_parts: Any
 ) -> None:

@@ -9,7 +9,6 @@ from made_up_corpora import sentences
 
 from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
-from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 Tagged = list[tuple[str, str]]
 
@@ -71,15 +70,6 @@ def test_the_best_sum_of_scores_wins(model: JointReranker, weight: float, n_best
         assert [score for score, _ in found] == pytest.approx([score for score, _ in ranked])
         assert both.nbest(text, 1) == found[:1]
     assert (n_changed > 0) == (n_best > 1)
-
-
-def test_listed_words_are_tokens(model: JointReranker) -> None:
-    listed = UserWords(["天气很", ("京城中", "V")]).snapshot()
-    text = "今天天气很好，北京城中国"
-    tagged = model.predict_tagged(text, listed)
-    assert "天气很" in [word for word, _ in tagged]
-    assert ("京城中", "V") in tagged
-    assert "".join(word for word, _ in tagged) == text
 
 
 def test_the_weight_is_tuned_on_development_sentences(

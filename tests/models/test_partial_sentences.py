@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from made_up_corpora import sentences
@@ -54,48 +55,34 @@ def hidden(sentence: PartialSentence, seed: int, share: float) -> PartialSentenc
     return PartialSentence(sentence.text, known, tags)
 
 
-@pytest.mark.parametrize("make", SEGMENTERS)
-def test_segmenters_learn_known_words_as_whole_sentences(make) -> None:
-    gold = sentences(30, seed=1)
+def corpus_of(model: Any, corpus: list[list[str]]) -> tuple[list[Any], list[PartialSentence]]:
+    """Gold sentences for a model, and the same as partial ones all of which is known."""
+    gold = [tagged(words) for words in corpus]
+    if not isinstance(model, (CharacterJointTagger, WordJointTagger)):
+        return corpus, [whole(words) for words in corpus]
+    return gold, [whole(*map(list, zip(*words, strict=True))) for words in gold]
+
+
+@pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
+def test_known_words_are_learned_as_whole_sentences(make) -> None:
     one, other = make(), make()
+    gold, known = corpus_of(one, sentences(30, seed=1))
     one.fit(gold, gold[:5])
-    other.fit([whole(words) for words in gold], gold[:5])
+    other.fit(known, gold[:5])
     assert one.to_bytes() == other.to_bytes()
 
 
-@pytest.mark.parametrize("make", TAGGERS)
-def test_joint_taggers_learn_known_words_as_whole_sentences(make) -> None:
-    gold = [tagged(words) for words in sentences(30, seed=1)]
-    one, other = make(), make()
-    one.fit(gold, gold[:5])
-    other.fit([whole(*map(list, zip(*words, strict=True))) for words in gold], gold[:5])
-    assert one.to_bytes() == other.to_bytes()
-
-
-@pytest.mark.parametrize("make", SEGMENTERS)
-def test_segmenters_learn_from_a_part(make) -> None:
-    """Two decisions of three are known: the words of unseen sentences come out."""
-    gold = sentences(300, seed=2)
-    held_out = sentences(60, seed=3)
+@pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
+def test_models_learn_from_a_part(make) -> None:
+    """Most of the decisions are known: the words of unseen sentences come out."""
     model = make()
     model.epochs = 8
-    model.fit([hidden(whole(words), i, 0.66) for i, words in enumerate(gold)])
-    assert model.evaluate(held_out).as_dict()["seg_f"] > 0.88
-
-
-@pytest.mark.parametrize("make", TAGGERS)
-def test_joint_taggers_learn_from_a_part(make) -> None:
-    gold = [tagged(words) for words in sentences(300, seed=2)]
-    held_out = [tagged(words) for words in sentences(60, seed=3)]
-    model = make()
-    model.epochs = 8
-    model.fit(
-        [
-            hidden(whole(*map(list, zip(*words, strict=True))), i, 0.8)
-            for i, words in enumerate(gold)
-        ]
-    )
-    assert model.evaluate(held_out).as_dict()["joint_f"] > 0.85
+    of_tags = hasattr(model, "tags")
+    _, known = corpus_of(model, sentences(300, seed=2))
+    model.fit([hidden(each, i, 0.8 if of_tags else 0.66) for i, each in enumerate(known)])
+    held_out, _ = corpus_of(model, sentences(60, seed=3))
+    figures = model.evaluate(held_out).as_dict()
+    assert figures["joint_f" if of_tags else "seg_f"] > (0.85 if of_tags else 0.88)
 
 
 def test_taggers_learn_from_a_part() -> None:
@@ -157,10 +144,8 @@ def test_pieces_end_where_words_end() -> None:
 
 @pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
 def test_a_development_corpus_is_whole(make) -> None:
-    gold = [tagged(words) for words in sentences(10, seed=1)]
-    words = [[word for word, _ in sentence] for sentence in gold]
     model = make()
-    corpus = gold if isinstance(model, (CharacterJointTagger, WordJointTagger)) else words
+    corpus, _ = corpus_of(model, sentences(10, seed=1))
     partial = PartialSentence("上海大学", (None, True, False))
     with pytest.raises(ValueError, match="sentence 11 of the development corpus: it is annotated"):
         model.fit(corpus, [*corpus, partial])

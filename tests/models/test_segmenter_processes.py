@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.context import set_spawning_popen
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
+from child_pickles import for_a_child
 
 from spacy_structreg.models.segmentation import CharacterSegmenter
 
 Corpus = list[list[str]]
 TEXTS = ["今天天气很好，学生在图书馆看书。", "", "大学 生活\n他们去海边！"]
-
-
-@contextmanager
-def spawning() -> Iterator[None]:
-    """As while a child process is being started: what is pickled now is for this machine."""
-    set_spawning_popen(object())
-    try:
-        yield
-    finally:
-        set_spawning_popen(None)
-
-
-def for_a_child(segmenter: CharacterSegmenter) -> bytes:
-    with spawning():
-        stream = io.BytesIO()
-        ForkingPickler(stream).dump(segmenter)
-        return stream.getvalue()
 
 
 @pytest.fixture
@@ -54,11 +33,6 @@ def another(dev: Corpus) -> CharacterSegmenter:
 
 class TestPickledForAChild:
     """The same without processes, so that the moment between pickling and loading can be held."""
-
-    def test_by_path(self, path: Path, loaded: CharacterSegmenter) -> None:
-        pickled = for_a_child(loaded)
-        assert len(pickled) < 1_000 < path.stat().st_size
-        assert pickle.loads(pickled).to_bytes() == loaded.to_bytes()
 
     def test_a_relative_path(
         self,
@@ -125,29 +99,6 @@ class TestPickledForAChild:
             path.unlink()
             with pytest.raises(FileNotFoundError, match=r"spawned\.srm"):
                 pickle.loads(pickled)
-
-    def test_weights_that_left_the_file(
-        self, path: Path, train: Corpus, dev: Corpus, fitted: CharacterSegmenter
-    ) -> None:
-        """After training or saving, the file that was loaded says nothing any more."""
-        trained_on = CharacterSegmenter.load(path).partial_fit(dev)
-        fitted_anew = CharacterSegmenter.load(path).fit(dev)
-        predicted = CharacterSegmenter.load(path).partial_fit(dev)
-        predicted.predict("今天")
-        untouched = CharacterSegmenter.load(path)
-        untouched.compile(train)
-        for segmenter in (trained_on, fitted_anew, predicted, untouched):
-            assert pickle.loads(for_a_child(segmenter)).to_bytes() == segmenter.to_bytes()
-        assert untouched.to_bytes() == fitted.to_bytes()
-        saved_over = CharacterSegmenter.load(path)
-        saved_over.save(path)
-        path.unlink()
-        assert pickle.loads(for_a_child(saved_over)).to_bytes() == fitted.to_bytes()
-
-    def test_never_loaded(self, fitted: CharacterSegmenter, train: Corpus) -> None:
-        for segmenter in (fitted, CharacterSegmenter().partial_fit(train)):
-            assert pickle.loads(for_a_child(segmenter)).to_bytes() == segmenter.to_bytes()
-        assert not pickle.loads(for_a_child(CharacterSegmenter())).is_trained
 
     def test_saved_in_training(self, path: Path, train: Corpus) -> None:
         """A loaded training is not mapped; it travels as the trained weights it has."""

@@ -75,23 +75,6 @@ def test_learns_the_topics(settings: dict[str, Any]) -> None:
     assert scores.cats_acc == right / len(TEST)
 
 
-def test_scores() -> None:
-    model = TextClassifier().fit(TRAIN)
-    predicted = model.predict_batch(WORDS)
-    scores = model.evaluate(TEST)
-    figures = []
-    for topic in model.labels:
-        gold = [of == topic for _, of in TEST]
-        found = [each == topic for each in predicted]
-        both = sum(g and f for g, f in zip(gold, found, strict=True))
-        figures.append(2 * both / (sum(gold) + sum(found)))
-        assert scores.per_type()["cats_f_per_type"][topic] == {
-            "p": both / sum(found), "r": both / sum(gold), "f": figures[-1]
-        }  # fmt: skip
-    assert scores.cats_macro_f == pytest.approx(sum(figures) / 3)
-    assert scores.as_dict() == {"cats_acc": scores.cats_acc, "cats_macro_f": scores.cats_macro_f}
-
-
 # Features -----------------------------------------------------------------------------------------
 
 

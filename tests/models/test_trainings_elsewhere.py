@@ -23,10 +23,8 @@ from spacy_structreg.models.labeling.labelers import SequenceLabeler
 from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.segmentation import CharacterSegmenter, CharacterSpec, WordSegmenter
-from spacy_structreg.models.tagging import Tagger
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)
-PAIRS = tuple([[(word, str(len(word))) for word in line] for line in part] for part in WORDS)
 NAMES = tuple(
     [[(word, label) for word, _, label in line] for line in named_sentences(n, seed=n)]
     for n in (30, 15)
@@ -49,14 +47,8 @@ NOISY = Learning(dropout=0.2, mini_sample=4.0, prune=0.05)
 Backend = Callable[[], AbstractContextManager[Any]]
 MODELS: dict[str, tuple[Callable[..., Any], Any]] = {
     "chain": (partial(CharacterSegmenter, learning=NOISY), WORDS),
-    "agenda": (partial(WordSegmenter, learning=NOISY), WORDS),
     "counted": (partial(WordSegmenter, learning=Learning(min_count=3)), WORDS),
-    "tagger": (Tagger, PAIRS),
     "parser": (partial(DependencyParser, beam=4), ARCS),
-    "crf": (
-        partial(SequenceLabeler, learning=LogLinear(mini_sample=4.0, l1=0.01)),
-        NAMES,
-    ),
     "noised_crf": (
         partial(SequenceLabeler, learning=LogLinear(noise="dropout", noise_level=0.2)),
         NAMES,

@@ -38,8 +38,8 @@ PARTS: Final[dict[Any, Any]] = {
     GuidedSegmenter: (CharacterSegmenter, WordSegmenter),
     GuidedJointTagger: (CharacterJointTagger, WordJointTagger),
 }
-all_kinds = pytest.mark.parametrize("kind", [*SEGMENTERS, *TAGGERS])
-plain_kinds = pytest.mark.parametrize(
+all_kinds = looped("kind", [*SEGMENTERS, *TAGGERS])
+plain_kinds = looped(
     "kind", [CharacterSegmenter, WordSegmenter, CharacterJointTagger, WordJointTagger]
 )
 

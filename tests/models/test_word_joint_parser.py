@@ -327,7 +327,7 @@ def test_both_parsers_learn_from_tags_by_taggers_with_the_settings_of_the_retagg
     ]
 
 
-def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
+def test_a_guided_parser_learns_and_tunes() -> None:
     tagger = GuidedJointTagger(
         CharacterJointTagger(seed=3, sentences="doc"), WordJointTagger(sentences="doc"), beam=8
     )
@@ -337,22 +337,10 @@ def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
     assert model.evaluate(TREES).as_dict()["las_f"] > 0.8
     assert model.tuned_weight in WEIGHTS
     assert model.tuned_arc_weight in ARC_WEIGHTS
-    found = [model.predict_trees(text) for text in TEXTS[:8]]
-    assert [*model.predict_trees_stream(TEXTS[:8], n_threads=2)] == found
-    model.save(tmp_path / "model.srt")
-    again = GuidedJointParser.load(tmp_path / "model.srt")
+    again = GuidedJointParser.from_bytes(model.to_bytes())
     assert again._tuned() == model._tuned()
-    assert [again.predict_trees(text) for text in TEXTS[:8]] == found
-    assert [model.freeze(bits=32).predict_trees(text) for text in TEXTS[:8]] == found
-    assert GuidedJointParser.average([model, again])._tuned() == model._tuned()
     # Batches are learned by all models, which may cut them otherwise.
-    again.partial_fit(TREES[:6])
     assert len(again.compile(TREES[:6])) >= 6
-    corrections = again.correct(TREES[:4])
-    assert corrections.n_right >= 2
-    for number, tree in enumerate(TREES[:4]):
-        right = again.evaluate([tree]).as_dict()["las_f"] == 1.0
-        assert right == (number not in corrections.wrong)
     # Weights that are set stay.
     guides = [each for name, each in model.parts.items() if name != "words"]
     fixed = guided_by(guides, model.words, weight=3.0, arc_weight=7.0)

@@ -1,4 +1,4 @@
-"""The word-based segmenter: what it learns, settings, files, averages, seeds and threads."""
+"""The word-based segmenter: limits of its search."""
 
 from __future__ import annotations
 
@@ -60,18 +60,3 @@ def test_no_word_is_longer_than_allowed() -> None:
         words = segmenter.predict(text)
         assert "".join(words) == text
         assert max(map(len, words)) <= 2
-
-
-def test_half_width_forms_look_alike(fitted: WordSegmenter) -> None:
-    lengths = [list(map(len, fitted.predict(text))) for text in ("在２０２４年", "在2024年")]
-    assert lengths[0] == lengths[1]
-
-
-# Prediction ---------------------------------------------------------------------------------------
-
-
-def test_no_text(fitted: WordSegmenter) -> None:
-    for text in ("", " \n"):
-        assert fitted.predict(text) == []
-        assert fitted.predict_spans(text).shape == (0, 2)
-        assert fitted.nbest(text, 2) == [(0.0, [])]
