@@ -11,7 +11,7 @@ from crf_twins import Enumeration
 from log_linear_twin import FeatureReader, Sentence
 
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.models.label_chain import ChainEstimator, Labeler
+from spacy_structreg.models.label_chain import ChainEstimator
 from spacy_structreg.training.log_linear import LogLinearTrainer
 
 Rows = list[tuple[str, ...]]
@@ -101,18 +101,3 @@ class Oracle:
     def surprise(self, path: Sequence[int]) -> float:
         """-log p of a labeling, by the numbers of its labels."""
         return -self.paths.log_likelihood(path)
-
-
-def objective_of(model: Labeler[Any], corpus: Iterable[Any], l2: float, l1: float) -> float:
-    """What `LogLinear` settings say is minimized, at the weights of a model."""
-    spec: Any = model._fitted_spec()
-    total = 0.0
-    for sentence in corpus:
-        items, labels = model.SPEC.items_and_labels(sentence)
-        if items:
-            numbers = [spec.labels.index(label) for label in labels]
-            total += Oracle(model, items).surprise(numbers)
-    for table in model._decoders().tables:
-        values = table.arrays["values"].astype(np.float64)
-        total += l2 * float((values**2).sum()) + l1 * float(np.abs(values).sum())
-    return total

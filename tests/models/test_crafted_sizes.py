@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from colliding_keys import colliding
-from crafted import Change, put, setting, tampered
+from crafted import Change, setting, tampered
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning
@@ -88,35 +88,7 @@ def test_sets_of_tags_whose_keys_collide() -> None:
     assert "collide" in refused("tagger", change)
 
 
-@pytest.mark.parametrize("name", ["words", "characters"])
-def test_records_of_tags_whose_keys_collide(name: str) -> None:
-    keys = colliding(6_000)
-    rows = {"words": ["word_tags"], "characters": ["first_tags", "character_tags"]}[name]
-
-    def change(_: object, arrays: dict[str, np.ndarray]) -> None:
-        arrays[name] = keys
-        for each in rows:
-            arrays[each] = np.ones((len(keys), 1), dtype=np.uint64)
-
-    assert "collide" in refused("joint", change)
-
-
 # Weights ------------------------------------------------------------------------------------------
-
-
-def test_rows_of_no_label() -> None:
-    def lengthened(_: object, arrays: dict[str, np.ndarray]) -> None:
-        # An empty row at the end.
-        keys, starts = arrays["0.keys"], arrays["0.starts"]
-        arrays["0.keys"] = np.append(keys, np.uint64(2**64 - 1))
-        arrays["0.starts"] = np.append(starts, starts[-1:])
-        arrays["0.occurrences"] = np.append(arrays["0.occurrences"], np.uint8(0))
-
-    assert "a weight row has no column" in refused("tagger", lengthened)
-    _, arrays = parse_model(file_of("tagger"))
-    assert "go beyond its last column" in refused(
-        "tagger", put("0.columns", np.uint16(9), int(arrays["0.starts"][1]) - 1)
-    )
 
 
 @pytest.mark.parametrize("kind", ["characters", "labeler"])

@@ -68,6 +68,15 @@ def test_joint_models() -> None:
     text = TEXTS[0]
     found = characters.explain(text)
     parts = [each.score for one in found.decisions for each in one.contributions]
+    # Two labels, and the two characters that they are of.
+    edges = [
+        each.value.split()
+        for one in found.decisions
+        for each in one.contributions
+        if each.template == "t-1t0c-1c0"
+    ]
+    assert edges
+    assert all(first + second in text for *_, first, second in edges)
     ((score, best),) = characters.nbest(text, 1)
     assert sum(parts) == pytest.approx(score)
     reranker = JointReranker(characters=characters, words=WordJointTagger(epochs=1), weight=1e6)

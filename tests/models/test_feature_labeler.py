@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -99,74 +98,6 @@ def test_values_of_features_of_many_labels() -> None:
         ((score, _),) = model.nbest([item], 1)
         rows = [value * by_label.weights(murmur_64a(name.encode())) for name, value in item.items()]
         assert score == pytest.approx(np.sum(rows, axis=0).max())
-
-
-class DensePerceptron:
-    """A structured perceptron (Collins 2002) that tries all labelings, and averages by a sum."""
-
-    def __init__(self) -> None:
-        self.weights: dict[tuple[Any, ...], float] = defaultdict(float)
-        self.sums: dict[tuple[Any, ...], float] = defaultdict(float)
-        self.visits = 0
-
-    @staticmethod
-    def fired(
-        items: Sequence[Item], path: Sequence[str]
-    ) -> Iterator[tuple[tuple[Any, ...], float]]:
-        for t, label in enumerate(path):
-            for name, value in items[t].items():
-                yield (name, label), value
-            if t:
-                yield (path[t - 1], label, "pair"), 1.0
-                for name in EDGES:
-                    yield (name, path[t - 1], label, "edge"), items[t][name]
-
-    def visit(self, items: Sequence[Item], gold: Sequence[str]) -> None:
-        # The first of the best, in the order of the labels from the last position back: there is
-        # more than one only as long as all weights are 0, and all of them are then the first.
-        best = max(
-            itertools.product(LABELS, repeat=len(items)),
-            key=lambda path: sum(
-                self.weights[feature] * value for feature, value in self.fired(items, path)
-            ),
-        )
-        if list(best) != list(gold):
-            for path, sign in ((gold, 1.0), (best, -1.0)):
-                for feature, value in self.fired(items, path):
-                    self.weights[feature] += sign * value
-        for feature, weight in self.weights.items():
-            self.sums[feature] += weight
-        self.visits += 1
-
-    def average(self, *feature: Any) -> float:
-        return self.sums[feature] / self.visits
-
-
-def test_a_perceptron_of_real_values_equals_a_dense_one() -> None:
-    corpus = [sequence for sequence in TRAIN if len(sequence) <= 4][:15]
-    model = FeatureLabeler(edges=EDGES, learning=Learning(), epochs=4, seed=3).fit(corpus)
-    assert model.labels == LABELS
-    dense = DensePerceptron()
-    order = np.random.default_rng(3)
-    for _ in range(4):
-        for i in order.permutation(len(corpus)):
-            dense.visit([item for item, _ in corpus[i]], [label for _, label in corpus[i]])
-    by_label, by_edge = model._decoders().tables[1:3]
-    for name in ("speed", "jerk", "on"):
-        np.testing.assert_allclose(
-            by_label.weights(murmur_64a(name.encode())),
-            [dense.average(name, label) for label in LABELS],
-            rtol=1e-5, atol=1e-6,
-        )  # fmt: skip
-    for name in EDGES:
-        np.testing.assert_allclose(
-            by_edge.weights(murmur_64a(name.encode())),
-            [dense.average(name, a, b, "edge") for a in LABELS for b in LABELS],
-            rtol=1e-5, atol=1e-6,
-        )  # fmt: skip
-    pairs = model.transition_weights()
-    for a, b in itertools.product(LABELS, repeat=2):
-        assert pairs.get((a, b), 0.0) == pytest.approx(dense.average(a, b, "pair"), rel=1e-5)
 
 
 def test_scale_of_values_matters() -> None:

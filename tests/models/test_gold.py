@@ -118,20 +118,3 @@ def test_classified_texts(words: list[str], category: str) -> None:
     for text in ((words, category), [iter(words), category]):
         assert TextClassifierSpec.checked(text) == (words, category)
     assert TextClassifierSpec.layers((words, category)) == (words, [category] * len(words))
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("ab", "'ab' is not a pair"),
-        (("ab", "sport"), "is not a pair of a list of words and a category"),
-        ((["a"], "sport", "b"), "is not a pair"),
-        ((["a", 7], "sport"), "is not a pair"),
-        ((["a"], None), "is not a pair"),
-        ((["a"], " "), r"the text \['a'\] has no category"),
-        ((["a"], "\udfff"), r"has a lone surrogate, U\+DFFF"),
-    ],
-)
-def test_texts_that_are_not_classified(text: object, fault: str) -> None:
-    with pytest.raises(ValueError, match=fault):
-        TextClassifierSpec.checked(text)

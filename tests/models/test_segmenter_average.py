@@ -7,13 +7,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
 from made_up_corpora import arrays_of
 
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_average import average_rows
-from spacy_structreg.learn.model_file import parse_model
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.segmentation import CharacterSegmenter
 
@@ -63,33 +61,6 @@ def test_reports_come_one_at_a_time(train: Corpus) -> None:
 
 
 # Models that were trained apart -------------------------------------------------------------------
-
-
-def test_the_average_by_hand() -> None:
-    """Of two tiny models, weight by weight from their files."""
-    corpora = [[["大", "学"], ["学生"]], [["大学"], ["学", "生"]]]
-    pair = [
-        CharacterSegmenter(
-            templates="c0", types=None, half_width=False, epochs=1, learning=Learning()
-        ).fit(corpus)
-        for corpus in corpora
-    ]
-    rows: list[dict[int, np.ndarray]] = []
-    for model in pair:
-        arrays = parse_model(model.to_bytes())[1]
-        rows.append(dict(zip(arrays["0.keys"].tolist(), arrays["0.values"], strict=True)))
-    found = parse_model(CharacterSegmenter.average(pair, "nonzero").to_bytes())[1]
-    union = rows[0].keys() | rows[1].keys()
-    assert rows[0].keys() != rows[1].keys()
-    zero = np.zeros(4, dtype=np.float32)
-    for key, values in zip(found["0.keys"].tolist(), found["0.values"], strict=True):
-        union.remove(key)
-        for column, value in enumerate(values):
-            weights = [table.get(key, zero)[column] for table in rows]
-            live = [weight for weight in weights if weight]
-            assert value == (np.float32(sum(live) / len(live)) if live else 0)
-    for key in union:  # rows that cancel
-        assert not (rows[0].get(key, zero) + rows[1].get(key, zero)).any()
 
 
 # A real corpus ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from labeled import (
     Rows,
     labels_of,
     named_sentences,
-    objective_of,
     stands_for_spans,
     tokens_of,
 )
@@ -180,30 +178,6 @@ def test_training_ends_when_it_has_converged() -> None:
         assert 1 < ends[0] < ends[1] < ends[2] <= 40
         # L-BFGS also ends where no step is better.
         assert ends[2] == 40 or optimizer == "lbfgs"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("l2", "l1"), [(0.3, 0.0), (0.0, 0.3), (0.1, 0.2)])
-def test_both_optimizers_reach_the_same_optimum(l2: float, l1: float) -> None:
-    found = []
-    for learning, epochs in (
-        (LogLinear(optimizer="lbfgs", l2=l2, l1=l1, tolerance=1e-9), 500),
-        (LogLinear(rate=4.0, decay=0.005, l2=l2, l1=l1, tolerance=0.0), 10_000),
-    ):
-        model = labeler(scheme=None, learning=learning, epochs=epochs).fit(SHORT)
-        found.append(objective_of(model, SHORT, l2, l1))
-    assert found[1] == pytest.approx(found[0], rel=1e-3)
-    # Far from where they began: every labeling as likely as any other.
-    nothing = sum(len(rows) for rows in SHORT) * np.log(
-        len({label for rows in SHORT for *_, label in rows})
-    )
-    assert found[0] < 0.7 * nothing
-
-
-def test_lbfgs_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(ImportError, match=r"needs SciPy.*spacy_structreg\[lbfgs\]"):
-        labeler(learning=LogLinear(optimizer="lbfgs")).fit(TRAIN)
 
 
 # Portions and checkpoints -------------------------------------------------------------------------

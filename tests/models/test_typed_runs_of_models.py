@@ -151,34 +151,6 @@ def test_margins_of_runs_are_infinite(kind: Any, case: tuple[str, Bounds]) -> No
             assert all(margins[edge - 1] == np.inf for edge in edges if edge)
 
 
-@looped(
-    ("text", "words"),
-    [
-        ("看http://a.cn/?b=1！好", "http://a.cn/?b=1"),
-        ("大学。看a.cn/?b！学生", "a.cn/?b"),
-        ("重35kg。大学", "35 kg"),
-        ("重35 kg。大学", "35 kg"),
-        ("卖￥35。大学", "￥"),
-        ("#大学#在北京", "# #"),
-        ("看a.cn\u0301大学", "a.cn\u0301"),
-        ("看a.cn\U000e0100大学", "a.cn\U000e0100"),
-        ("大学👨‍👩‍👧👨‍👩‍👧大", "👨‍👩‍👧👨‍👩‍👧"),
-        ("大学？！！学生", "？！！"),
-        ("大学……学生", "……"),
-        ("大学 www.a.cn 学生", "www.a.cn"),
-        ("大学\nwww.a.cn\n学生", "www.a.cn"),
-    ],
-)
-@all_kinds
-def test_runs_of_one_text(kind: Any, text: str, words: str) -> None:
-    found = model(kind).predict(text)
-    assert [word for word in found if word in words.split()] == words.split()
-    for _, items in model(kind).nbest(text, 2):
-        assert set(words.split()) <= set(words_of(items))
-    without = untrained(kind, typed_runs=False)
-    assert without.runs is None
-
-
 @all_kinds
 def test_without_the_setting_runs_are_cut_as_the_model_likes(kind: Any) -> None:
     """So that the tests above could fail."""
@@ -272,17 +244,6 @@ def test_partial_sentences_teach_the_same(kind: Any) -> None:
     ]
     gold = gold_of(kind)[:3]
     assert untrained(kind).fit(whole).to_bytes() == untrained(kind).fit(gold).to_bytes()
-
-
-@plain_kinds
-@pytest.mark.parametrize("runs", [True, False])
-def test_addresses_look_alike_where_a_part_is_known(kind: Any, runs: bool) -> None:
-    scores = []
-    for host in ("www.b.cn", "xx.y.org"):
-        part = PartialSentence(f"看{host}大学", (True, *[False] * 7, True, None))
-        model = untrained(kind, typed_runs=runs).fit([*gold_of(kind), part])
-        scores.append([score for score, _ in model.nbest(f"看{host}，学生", 3)])
-    assert (scores[0] == scores[1]) is runs
 
 
 @all_kinds

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from test_scripts_of_models import chain, labeled, of_tagged, of_words, outcome, phrase, tagged
 
@@ -54,23 +53,11 @@ def test_classes_are_read_in_training_and_stored(
     with pytest.raises(FileNotFoundError):
         estimator(epochs=1, word_classes=classes, **settings).fit(corpus)
     header, arrays = model.contents()
-    spec = header["spec"]
-    for changed in (
-        {**spec, "word_classes": ["a"]},
-        {**spec, "word_classes": "animal"},
-        {**spec, "word_classes": ["b", "a", "c", "d"]},
-        {name: value for name, value in spec.items() if name != "word_classes"},
-    ):
+    without = {name: array for name, array in arrays.items() if name != "word_classes.keys"}
+    spec = {name: value for name, value in header["spec"].items() if name != "word_classes"}
+    for changed, others in ((header, without), ({**header, "spec": spec}, arrays)):
         with pytest.raises(ValueError, match="model cannot be used"):
-            estimator.from_contents("file", {**header, "spec": changed}, arrays)
-    for name in ("keys", "numbers"):
-        key = f"word_classes.{name}"
-        for array in (arrays[key][:-1], np.flip(arrays[key]) + np.uint16(9)):
-            with pytest.raises(ValueError, match="model cannot be used"):
-                estimator.from_contents("file", header, {**arrays, key: array})
-        without = {kept: array for kept, array in arrays.items() if kept != key}
-        with pytest.raises(ValueError, match="model cannot be used"):
-            estimator.from_contents("file", header, without)
+            estimator.from_contents("file", changed, others)
 
 
 def test_a_word_is_known_by_its_class(tmp_path: Path) -> None:
