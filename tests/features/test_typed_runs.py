@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final, get_args
@@ -16,6 +17,7 @@ from typed_run_cases import TypedRunCase as Case
 from typed_run_cases import read_typed_runs
 
 from spacy_structreg.corpora.any_format import read_sentences
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.features.typed_runs import (
     _BEGIN,
@@ -411,9 +413,7 @@ def test_marks_of_topics_are_words() -> None:
 @quick_examples(20)
 def test_the_context_changes_nothing(kind: str, data: st.DataObject) -> None:
     """Whatever Han characters stand around a run that is known without those that do."""
-    cases = [case for case in CASES if case.kind == kind and case.text not in LEFT]
-    cases = [case for case in cases if is_known_alone(case)]
-    case = data.draw(st.sampled_from(cases))
+    case = data.draw(st.sampled_from([case for case in known_alone() if case.kind == kind]))
     run = data.draw(st.sampled_from(case.runs))
     # No numerals, as 一年-5 is a range, and no 生, as 一生 is a word.
     han = st.text("大学师在北京的了龍", max_size=4)
@@ -455,15 +455,17 @@ def is_known_alone(case: Case) -> bool:
     )
 
 
+@cache
+def known_alone() -> list[Case]:
+    """Cases whose runs are found so, whatever stands around them."""
+    return [case for case in CASES if case.text not in LEFT and is_known_alone(case)]
+
+
 @looped("before", BEFORE)
 def test_marks_and_numbers_before(before: str) -> None:
     found: list[str] = []
-    for case in CASES:
-        if (
-            case.kind not in PARTLY | BEFORE[before]
-            and case.text not in LEFT
-            and is_known_alone(case)
-        ):
+    for case in known_alone():
+        if case.kind not in PARTLY | BEFORE[before]:
             for run in case.runs:
                 piece = case.text[run[0] : run[-1]]
                 after = "：" if case.kind == "mention" else "，" if piece.endswith("(") else "大"
@@ -479,40 +481,43 @@ def test_marks_and_numbers_before(before: str) -> None:
 MIXED: Final = {"终稿v7.docx"}
 
 
+@cache
+def treebank() -> list[tuple[Path, Sentence]]:
+    """Sentences of the training and development parts, with their files."""
+    folder = Path(__file__).parents[2] / "treebank"
+    paths = sorted(path for part in ("train", "dev") for path in folder.glob(f"{part}/*"))
+    return [(path, sentence) for path in paths for sentence in read_sentences(path)]
+
+
 def test_the_treebank_is_not_contradicted() -> None:
     """Words that were cut by hand end where runs do, and nowhere inside them."""
-    treebank = Path(__file__).parents[2] / "treebank"
     found: list[str] = []
     n_runs = 0
-    for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
-        for words in (sentence.words for sentence in read_sentences(path)):
-            text = "".join(
-                word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
-            )
-            closed, _, inside = said(text)
-            ends = {0, *accumulate(map(len, words))}
-            for at in (closed - ends) | (inside & ends):
-                bounds = pairwise([0, *accumulate(map(len, words))])
-                parts = [w for w, (a, b) in zip(words, bounds, strict=True) if a <= at <= b]
-                if not MIXED.intersection(parts):
-                    found.append(f"{path.name} {parts} {text}")
-            n_runs += len(inside)
+    for path, sentence in treebank():
+        words = sentence.words
+        text = "".join(
+            word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
+        )
+        closed, _, inside = said(text)
+        bounds = [0, *accumulate(map(len, words))]
+        for at in (closed - {*bounds}) | (inside & {*bounds}):
+            parts = [w for w, (a, b) in zip(words, pairwise(bounds), strict=True) if a <= at <= b]
+            if not MIXED.intersection(parts):
+                found.append(f"{path.name} {parts} {text}")
+        n_runs += len(inside)
     assert found == []
     assert n_runs > 1000
 
 
 def test_tags_that_form_says_are_those_of_the_treebank() -> None:
-    treebank = Path(__file__).parents[2] / "treebank"
     n_tags = 0
-    for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
-        for sentence in read_sentences(path):
-            words = sentence.words
-            ends = accumulate(map(len, words))
-            tags = dict(zip(pairwise([0, *ends]), sentence.tags, strict=True))
-            for run in FINDER.find("".join(words)):
-                for piece, tag in zip(run.pieces, run.tags, strict=bool(run.tags)):
-                    assert tags.get(piece, tag) == tag, (path, sentence, run)
-                    n_tags += 1
+    for path, sentence in treebank():
+        ends = accumulate(map(len, sentence.words))
+        tags = dict(zip(pairwise([0, *ends]), sentence.tags, strict=True))
+        for run in FINDER.find("".join(sentence.words)):
+            for piece, tag in zip(run.pieces, run.tags, strict=bool(run.tags)):
+                assert tags.get(piece, tag) == tag, (path, sentence, run)
+                n_tags += 1
     assert n_tags > 200
 
 

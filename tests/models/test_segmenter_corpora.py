@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
 import pytest
 from made_up_corpora import f_score
 
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.models.segmentation import CharacterSegmenter
 
@@ -17,22 +16,14 @@ Corpus = list[list[str]]
 SEEDS = (1, 2, 3)
 
 
-def read_words(path: Path) -> Iterator[list[str]]:
-    """The words of a CoNLL file, sentence by sentence: the second of tabbed columns."""
-    data = path.read_bytes()
-    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
-    for block in text.split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if line and line[0] != "#"]
-        words = [row[1] for row in rows if row[0].isdigit()]
-        if words:
-            yield words
-
-
 @pytest.fixture(scope="module")
 def treebank(data_folder: Path) -> tuple[Corpus, Corpus]:
     """Training and test sentences of UD Chinese GSD, simplified; counts are those of its note."""
     folder = data_folder / "ud-chinese-gsd-simplified"
-    corpora = [list(read_words(folder / name)) for name in ("train.conll.xz", "test.conll")]
+    corpora = [
+        [sentence.forms for sentence in read_conllu(folder / name)]
+        for name in ("train.conll.xz", "test.conll")
+    ]
     assert [len(corpus) for corpus in corpora] == [3_997, 500]
     assert [sum(map(len, corpus)) for corpus in corpora] == [98_608, 12_012]
     return corpora[0], corpora[1]
@@ -60,3 +51,14 @@ def test_ud_chinese(types: str | None, floor: float, treebank: tuple[Corpus, Cor
     assert mean(figures) >= floor
     # Far above is as suspicious as below.
     assert mean(figures) < floor + 0.015
+
+
+def test_defaults_on_ud_chinese(treebank: tuple[Corpus, Corpus]) -> None:
+    """One model, and the average of three."""
+    train, test = treebank
+    single = [CharacterSegmenter(seed=seed).fit(train) for seed in (0, 1, 2)]
+    figures = [model.evaluate(test, n_threads=2).seg_f or 0.0 for model in single]
+    assert 0.934 <= mean(figures) < 0.95
+    apart = CharacterSegmenter.average(single).evaluate(test, n_threads=2).seg_f
+    assert apart is not None
+    assert 0.937 <= apart < 0.95

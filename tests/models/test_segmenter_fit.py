@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from made_up_corpora import arrays_of, f_score
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.segmentation import CharacterSegmenter
@@ -160,3 +162,45 @@ class TestGoingOn:
             quiet.partial_fit(corpus)
             asked.partial_fit(corpus).predict("今天天气很好")
         assert quiet.to_bytes(state="training") == asked.to_bytes(state="training")
+
+
+# Several models in one training ------------------------------------------------------------------
+
+
+def averaged_arrays(models: list[CharacterSegmenter], how) -> dict[str, bytes]:
+    """The average of the tables of some models, without the segmenter's own hand in it."""
+    tables = [model._decoders().tables for model in models]
+    averages = [average_rows(shape, how) for shape in zip(*tables, strict=True)]
+    return {
+        f"{number}.{name}": array.tobytes()
+        for number, table in enumerate(averages)
+        for name, array in table.arrays.items()
+    }
+
+
+def test_each_model_keeps_its_own_best_epoch(train: Corpus, dev: Corpus) -> None:
+    settings: dict[str, Any] = {"learning": Learning(), "epochs": 6, "patience": 2}
+    alone = [CharacterSegmenter(seed=k, **settings).fit(train, dev) for k in range(3)]
+    together = CharacterSegmenter(seed=0, n_models=3, **settings).fit(train, dev, n_threads=3)
+    assert arrays_of(together) == averaged_arrays(alone, "nonzero")
+    expected = [(k + 1, r.epoch, r.dev) for k, model in enumerate(alone) for r in model.history]
+    assert [(r.model, r.epoch, r.dev) for r in together.history] == expected
+
+
+def test_reports_come_one_at_a_time(train: Corpus) -> None:
+    busy = threading.Lock()
+    reports: list[EpochReport] = []
+
+    def note(report: EpochReport) -> None:
+        assert busy.acquire(blocking=False)
+        reports.append(report)
+        busy.release()
+
+    segmenter = CharacterSegmenter(n_models=4, epochs=3)
+    segmenter.fit(train, n_threads=4, on_epoch=note)
+    assert sorted((r.model, r.epoch) for r in reports) == [
+        (model, epoch) for model in range(1, 5) for epoch in range(1, 4)
+    ]
+    assert [(r.model, r.epoch) for r in segmenter.history] == sorted(
+        (r.model, r.epoch) for r in reports
+    )

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from example_counts import quick_examples
-from features.test_typed_runs import CASES, LEFT, OPEN, is_known_alone
+from features.test_typed_runs import OPEN, known_alone
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from looped import looped
@@ -72,12 +72,17 @@ def words_of(items: list[Any]) -> list[str]:
 
 # Runs in any text ---------------------------------------------------------------------------------
 
-RUNS: Final = [
-    (case.kind, case.text[run[0] : run[-1]], [edge - run[0] for edge in run])
-    for case in CASES
-    if case.text not in LEFT and case.kind not in ("topic", "none") and is_known_alone(case)
-    for run in case.runs
-]
+
+@cache
+def runs() -> list[tuple[str, str, list[int]]]:
+    """Runs that are found whatever stands around them: their kinds, texts and edges."""
+    return [
+        (case.kind, case.text[run[0] : run[-1]], [edge - run[0] for edge in run])
+        for case in known_alone()
+        if case.kind not in ("topic", "none")
+        for run in case.runs
+    ]
+
 
 Bounds = list[tuple[str, list[int]]]
 
@@ -88,7 +93,7 @@ def texts_with_runs(draw: st.DrawFn, n: int = 3) -> tuple[str, Bounds]:
     han = st.text("大学生在京。！ \n", max_size=4)
     text = draw(han)
     bounds: Bounds = []
-    for kind, run, edges in draw(st.lists(st.sampled_from(RUNS), min_size=1, max_size=n)):
+    for kind, run, edges in draw(st.lists(st.sampled_from(runs()), min_size=1, max_size=n)):
         # Han characters between runs, three so that no range is seen. Names in such end with a
         # colon or white space, and a mouth that is an open bracket stands before a mark.
         text += "大"

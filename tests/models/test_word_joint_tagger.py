@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,6 +13,7 @@ import pytest
 from crafted import tampered
 from made_up_corpora import sentences
 
+from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
@@ -288,21 +288,13 @@ def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
 # A real corpus ------------------------------------------------------------------------------------
 
 
-def read_tagged(path: Path) -> Iterator[Tagged]:
-    """Words and language-specific tags of a CoNLL file: the second and fifth of tabbed columns."""
-    data = path.read_bytes()
-    text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
-    for block in text.split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if line and line[0] != "#"]
-        tagged = [(row[1], row[4]) for row in rows if row[0].isdigit()]
-        if tagged:
-            yield tagged
-
-
 def test_ud_chinese(data_folder: Path) -> None:
     """The first passes of a training; twelve give 94.1 and 87.8 on the development set."""
     folder = data_folder / "ud-chinese-gsd-simplified"
-    train, dev = (list(read_tagged(folder / name)) for name in ("train.conll.xz", "dev.conll"))
+    train, dev = (
+        [[(word.form, word.xpos) for word in each.words] for each in read_conllu(folder / name)]
+        for name in ("train.conll.xz", "dev.conll")
+    )
     assert sum(map(len, train)) == 98_608
     model = WordJointTagger(epochs=3, beam=8).fit(train)
     scores = model.evaluate(dev, n_threads=2)
