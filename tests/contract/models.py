@@ -191,7 +191,7 @@ KINDS: dict[str, Kind] = {
         CharacterSegmenter,
         WORDS,
         _OF_TEXTS,
-        [{"statistics": "all"}, {"statistics": "accessor_variety"}],
+        [{"statistics": "all"}, {"skip_bigram": True, "statistics": "accessor_variety"}],
         settings={"templates": "sun2014"},
     ),
     "words": Kind(

@@ -321,3 +321,17 @@ def test_gazetteers_teach_unseen_names() -> None:
     again = SequenceLabeler.from_bytes(model.to_bytes())
     assert again.gazetteers == known
     assert again.predict([("Zyx", "N"), ("Ro", "N")]) == model.predict([("Zyx", "N"), ("Ro", "N")])
+
+
+def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
+    steep = labeler(learning=LogLinear(rate=1e300, l2=0.0))
+
+    def train() -> None:
+        for _ in range(20):
+            steep.partial_fit(TRAIN)
+
+    with pytest.raises(ValueError, match=r"choose a learning rate below 1e\+300"):
+        train()
+    assert not steep.is_trained
+    with pytest.raises(ValueError, match="has not been trained"):
+        steep.predict(tokens_of(TRAIN)[0])

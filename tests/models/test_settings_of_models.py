@@ -21,7 +21,12 @@ from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.joint.word_joint_parser import WordJointParser
 from spacy_structreg.models.labeling.labelers import FeatureLabeler, SequenceLabeler
-from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
+from spacy_structreg.models.segmentation import (
+    DEFAULT_LEARNING,
+    DEFAULT_LEARNING_OF_MANY,
+    CharacterSegmenter,
+    WordSegmenter,
+)
 from spacy_structreg.models.tagging import Tagger
 
 NO_RUNS = "choose typed_runs = true, or leave whole_runs out"
@@ -140,3 +145,10 @@ def test_settings_of_training_are_those_of_both_models(pair: Any) -> None:
         setattr(model, name, value)
     for each in (model, model.characters, model.words):
         assert {name: getattr(each, name) for name in chosen} == chosen
+
+
+@pytest.mark.parametrize("cls", [CharacterSegmenter, CharacterJointTagger])
+def test_models_of_an_average_learn_otherwise_by_default(cls: Any) -> None:
+    assert cls().learning == DEFAULT_LEARNING
+    assert cls(n_models=2).learning == DEFAULT_LEARNING_OF_MANY
+    assert cls(n_models=2, learning=Learning()).learning == Learning()
