@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -269,21 +268,11 @@ def test_development_sentences_are_those_that_people_write(kind: Any) -> None:
 
 
 @all_kinds
-def test_whole_runs(kind: Any, tmp_path: Path) -> None:
+def test_whole_runs(kind: Any) -> None:
     text = "卖￥35，重35kg。#大学#在￥ 3"
     assert {"￥", "35", "kg", "#"} <= set(model(kind).predict(text))
     whole = fitted(kind, whole_runs=["price", "measure", "topic"])
-    words = whole.predict(text)
-    assert {"￥35", "35kg", "#大学#", "￥"} <= set(words)
-    whole.save(tmp_path / "model.srt")
-    for again in (
-        type(whole).load(tmp_path / "model.srt"),
-        type(whole).from_bytes(whole.to_bytes()),
-    ):
-        assert again.typed_runs
-        assert list(again.whole_runs) == ["price", "measure", "topic"]
-        assert again.predict(text) == words
-        assert again.to_bytes() == whole.to_bytes()
+    assert {"￥35", "35kg", "#大学#", "￥"} <= set(whole.predict(text))
     one = fitted(kind, whole_runs=["price"]).predict(text)
     assert {"￥35", "35", "kg", "#"} <= set(one)
 
@@ -296,7 +285,7 @@ LATIN: Final[list[list[tuple[str, str]]]] = [
 
 
 @all_kinds
-def test_words_cut_no_run_of_latin_letters_or_digits(kind: Any, tmp_path: Path) -> None:
+def test_words_cut_no_run_of_latin_letters_or_digits(kind: Any) -> None:
     tagged = kind in TAGGERS
     gold = LATIN if tagged else [[word for word, _ in sentence] for sentence in LATIN]
     text = "看abc12书１２３Ｘ一98年x.y"
@@ -315,10 +304,6 @@ def test_words_cut_no_run_of_latin_letters_or_digits(kind: Any, tmp_path: Path) 
 
     assert cuts(free.predict(text))
     assert not cuts(held.predict(text))
-    held.save(tmp_path / "model.srt")
-    again = type(held).load(tmp_path / "model.srt")
-    assert again.typed_runs == "latin"
-    assert again.predict(text) == held.predict(text)
     assert "".join(held.predict(text)) == text
 
 
