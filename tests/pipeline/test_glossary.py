@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 import spacy
 from pipeline.made_up import DEV, TRAIN, gold_doc, tag_of, tagged_doc, trained_joint
+from spacy import glossary
 from spacy.cli.evaluate import evaluate
 from spacy.glossary import GLOSSARY
 from spacy.language import Language
@@ -18,7 +20,6 @@ from spacy.training import Example
 from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS
 from spacy_structreg.corpora.formats.brackets import read_brackets
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
-from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.pipeline.score_table import TABLE
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
@@ -26,23 +27,11 @@ from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 @pytest.fixture
 def before() -> Iterator[dict[str, str]]:
     """The glossary of spaCy as it is by itself; what a test does to it goes again."""
-    now = dict(GLOSSARY)
-    whole = {*SCORE_GLOSSARY, *RELATION_GLOSSARY}
-    ours = {tag for tags in TAG_GLOSSARY.values() for tag in tags} | whole
-    own = {}
-    for term, meaning in now.items():
-        # What we add stands behind, with the name of a treebank.
-        own[term] = "; ".join(
-            part
-            for part in meaning.split("; ")
-            if not any(part.endswith(f"{name})") for name in TAG_GLOSSARY)
-        )
-        if term in ours and (not own[term] or term in whole):
-            del own[term]
+    now, own = dict(GLOSSARY), run_path(str(glossary.__file__))["GLOSSARY"]
     GLOSSARY.clear()
     GLOSSARY.update(own)
     extend_glossary.cache_clear()
-    yield own
+    yield dict(own)
     GLOSSARY.clear()
     GLOSSARY.update(now)
 

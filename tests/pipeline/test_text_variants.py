@@ -103,44 +103,21 @@ def test_what_becomes_of_a_text(words: list[str], settings: list[str], text: str
     assert doc.text == "".join(words)
 
 
-def test_what_hangs_on_a_comma_hangs_on_its_head() -> None:
-    doc = Doc(
-        VOCAB,
-        words=["他", "，", "王", "，", "来", "。"],
-        spaces=[False] * 6,
-        heads=[1, 2, 4, 2, 4, 4],
-        deps=["a", "punct", "b", "punct", "ROOT", "punct"],
-        ents=["B-P", "I-P", "I-P", "O", "", "O"],
-        lemmas=["他", "，", "姓王", "，", "来", "。"],
-    )
-    doc.spans["constituents"] = SpanGroup(
-        doc,
-        attrs={"heads": [4, 2, 1]},
-        spans=[Span(doc, 0, 6, "IP"), Span(doc, 0, 3, "NP"), Span(doc, 1, 2, "PU")],
-    )
-    doc.cats = {"news": 1.0}
-    new = variant(doc, spaces=1.0, no_final=1.0)
-    assert new.text == "他 王 来"
-    assert [(t.head.i, t.dep_, t.lemma_) for t in new] == [
-        (1, "a", "他"), (2, "b", "姓王"), (2, "ROOT", "来"),
-    ]  # fmt: skip
-    assert [(ent.start, ent.end, ent.label_) for ent in new.ents] == [(0, 2, "P")]
-    assert [t.ent_iob_ for t in new] == ["B", "I", ""]
-    assert read_phrases(new) == [("IP", 0, 3, 2), ("NP", 0, 2, 1)]
-    assert new.cats == doc.cats
-
-
 def test_an_entity_and_a_sentence_begin_behind_a_comma_that_goes() -> None:
     doc = Doc(
         VOCAB,
         words=["好", "，", "王", "来"],
         spaces=[False] * 4,
-        ents=["O", "B-P", "I-P", "O"],
+        ents=["", "B-P", "I-P", "O"],
         sent_starts=[True, True, False, False],
+        lemmas=["好", "，", "姓王", "来"],
     )
+    doc.cats = {"news": 1.0}
     new = variant(doc, spaces=1.0)
-    assert [t.ent_iob_ for t in new] == ["O", "B", "O"]
+    assert [t.ent_iob_ for t in new] == ["", "B", "O"]
     assert [s.text for s in new.sents] == ["好", "王来"]
+    assert [t.lemma_ for t in new] == ["好", "姓王", "来"]
+    assert new.cats == doc.cats
 
 
 def test_roots_stay_and_so_does_what_may_be_part_of_a_word() -> None:
