@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from runpy import run_path
+from typing import Any
 
 import pytest
 import spacy
 from pipeline.made_up import DEV, TRAIN, gold_doc, tag_of, tagged_doc, trained_joint
-from spacy import glossary
 from spacy.cli.evaluate import evaluate
 from spacy.glossary import GLOSSARY
 from spacy.language import Language
@@ -27,7 +27,10 @@ from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 @pytest.fixture
 def before() -> Iterator[dict[str, str]]:
     """The glossary of spaCy as it is by itself; what a test does to it goes again."""
-    now, own = dict(GLOSSARY), run_path(str(glossary.__file__))["GLOSSARY"]
+    spec: Any = find_spec("spacy.glossary")
+    fresh = module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    now, own = dict(GLOSSARY), fresh.GLOSSARY
     GLOSSARY.clear()
     GLOSSARY.update(own)
     extend_glossary.cache_clear()
