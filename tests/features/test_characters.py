@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from looped import looped
 
 from spacy_structreg.features.character_classes import (
     ALPHABETS,
@@ -38,7 +39,7 @@ EXTENDED = {
 }
 
 
-@pytest.mark.parametrize(("alphabet", "examples"), [("g10", G10), ("extended", EXTENDED)])
+@looped(("alphabet", "examples"), [("g10", G10), ("extended", EXTENDED)])
 def test_types_of_characters(alphabet: str, examples: dict[str, str]) -> None:
     table = type_table(alphabet)
     assert tuple(examples) == ALPHABETS[alphabet]
@@ -56,7 +57,7 @@ def test_the_extended_alphabet_only_refines() -> None:
         assert (ours == (extended == 1 + ALPHABETS["extended"].index(name))).all()
 
 
-@pytest.mark.parametrize("alphabet", ALPHABETS)
+@looped("alphabet", ALPHABETS)
 def test_zero_is_left_for_padding(alphabet: str) -> None:
     table = type_table(alphabet)
     assert table.shape == (TABLE_SIZE,)
@@ -118,7 +119,7 @@ def test_regional_indicators_are_the_letters_of_flags() -> None:
     assert names == [f"REGIONAL INDICATOR SYMBOL LETTER {letter}" for letter in letters]
 
 
-@pytest.mark.parametrize("table", [type_table("g10"), half_width_table(), property_table()])
+@looped("table", [type_table("g10"), half_width_table(), property_table()])
 def test_tables_are_shared_and_so_cannot_be_written(table) -> None:
     with pytest.raises(ValueError, match="read-only"):
         table[0] = 1

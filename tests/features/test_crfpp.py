@@ -24,7 +24,7 @@ B
 """
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@looped("newline", ["\n", "\r\n"])
 def test_the_table_of_zhang_2014_as_a_file(newline: str) -> None:
     text = ZHANG_FILE.replace("\n", newline)
     assert parse_templates(parse_crfpp(text, ["c"]), ["c"]) == parse_templates([ZHANG_2014], ["c"])
@@ -74,7 +74,7 @@ def test_a_column_that_does_not_exist_is_named_with_those_that_do() -> None:
         parse_crfpp("U0:%x[0,1]\nU1:%x[0,2]", ["c", "type"], source="t")
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# nothing but a comment\n"])
+@looped("text", ["", "\n\n", "# nothing but a comment\n"])
 def test_a_file_without_templates_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="my file: no template"):
         parse_crfpp(text, ["c"], source="my file")

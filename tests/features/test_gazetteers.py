@@ -110,7 +110,7 @@ def test_files(tmp_path: Path) -> None:
     assert chinese.matcher()(list("北京")) == [["B-city"], ["I-city"]]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("data", "line", "fault"),
     [
         (b"", 1, "no phrase in the file"),

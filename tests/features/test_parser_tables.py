@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from looped import looped
 
 from spacy_structreg.features.dependencies import (
     ARC_EAGER_TABLES,
@@ -132,7 +133,7 @@ def test_merging_templates_are_those_of_huang_and_sagae() -> None:
     assert len(seen(MERGING, "arc_standard")) == 28
 
 
-@pytest.mark.parametrize(
+@looped(
     ("event", "names", "between", "distances"),
     [
         (
@@ -183,7 +184,7 @@ def test_graph_templates_of_arcs_are_those_of_table_14(
         assert {found for found in seen(COMBINED) if found[0] == event} == expected
 
 
-@pytest.mark.parametrize(("table", "grandchild"), [(ZHANG_CLARK, "S0pt"), (COMBINED, "S0ht")])
+@looped(("table", "grandchild"), [(ZHANG_CLARK, "S0pt"), (COMBINED, "S0ht")])
 def test_graph_templates_of_words_that_are_complete(table: str, grandchild: str) -> None:
     others = {found for found in seen(table) if found[0] not in ("left", "right", "arc")}
     assert others == seen(TRANSITION) | expanded(

@@ -115,7 +115,7 @@ def test_an_event_may_mean_something_alone() -> None:
         parse_with_bare_go("go: | stop:")
 
 
-@pytest.mark.parametrize("texts", [[], [""], [" | ", "\n"]])
+@looped("texts", [[], [""], [" | ", "\n"]])
 def test_a_model_without_templates_is_refused(texts: list[str]) -> None:
     with pytest.raises(ValueError, match="empty"):
         parse(*texts)

@@ -98,7 +98,7 @@ def test_order_of_atoms_and_white_space_do_not_matter(atoms, random) -> None:
     assert parse_template(f" {spaced}\t", KNOWN) == parse_template(plain, KNOWN)
 
 
-@pytest.mark.parametrize("text", ["c0", "c+0", "c-0", " c 0 "])
+@looped("text", ["c0", "c+0", "c-0", " c 0 "])
 def test_spellings_of_the_current_position(text: str) -> None:
     assert parse_template(text, KNOWN) == Template((Atom(0, "c"),))
     assert str(parse_template(text, KNOWN)) == "c0"
@@ -127,7 +127,7 @@ def test_an_unknown_atom_is_named_with_those_that_are_known() -> None:
     assert "it has c, type" in str(error.value)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "complaint"),
     [
         (f"c{MAX_OFFSET + 1}", "17 positions away; 16"),
@@ -147,7 +147,7 @@ def test_several_templates_in_one_string_or_in_many() -> None:
     assert [str(template) for template in parsed] == ["c0", "c-1c0", "t-1t0"]
 
 
-@pytest.mark.parametrize("texts", [[], [""], [" | "]])
+@looped("texts", [[], [""], [" | "]])
 def test_a_model_without_templates_is_refused(texts: list[str]) -> None:
     with pytest.raises(ValueError, match="empty"):
         parse_templates(texts, KNOWN)

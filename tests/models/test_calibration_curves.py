@@ -130,7 +130,7 @@ def test_damaged_curves_are_refused(change: dict[str, object]) -> None:
         Calibration.from_dict({**SOUND, **change})
 
 
-@pytest.mark.parametrize("data", [b"[]", b'{"x": {}}', b'{"tags": 3}', b'{"tags": {}}'])
+@looped("data", [b"[]", b'{"x": {}}', b'{"tags": 3}', b'{"tags": {}}'])
 def test_damaged_files_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="calibrate the pipeline anew"):
         calibrations_from_json(data, ["tags"])

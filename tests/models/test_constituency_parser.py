@@ -16,6 +16,7 @@ from crafted import tampered
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -76,7 +77,7 @@ def random_query(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
 # Learning -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beam", [1, 4, 64])
+@looped("beam", [1, 4, 64])
 def test_learns_its_corpus(beam: int) -> None:
     parser = ConstituencyParser(beam=beam, epochs=30, learning=PLAIN).fit(CORPUS)
     assert parser.labels == LABELS
@@ -196,7 +197,7 @@ def nonsense(beam: int) -> ConstituencyParser:
     return ConstituencyParser.from_bytes(tampered(fitted(beam=beam).to_bytes(), change))
 
 
-@pytest.mark.parametrize("beam", [1, 16])
+@looped("beam", [1, 16])
 def test_sentences_of_one_word_and_of_five_hundred(beam: int) -> None:
     draw = random.Random(3)
     for parser in (fitted(beam=beam), nonsense(4)):

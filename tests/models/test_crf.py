@@ -45,7 +45,7 @@ def fitted(*args: Any, **settings: Any) -> CRF:
     return CRF(*args, **{"max_iterations": 30, **settings}).fit(X, Y)
 
 
-@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
+@looped("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
 def test_every_algorithm_learns(algorithm: str) -> None:
     crf = fitted(algorithm)
     predicted = crf.predict(X_TEST)
@@ -68,7 +68,7 @@ def test_values_of_different_sizes_do_not_end_training_too_early() -> None:
     assert CRF(c2=1e-3).fit(items, labels).score(items, labels) > 0.98
 
 
-@pytest.mark.parametrize("dev", [False, True])
+@looped("dev", [False, True])
 def test_a_single_label_leaves_lbfgs_nothing_to_do(dev: bool) -> None:
     model = FeatureLabeler(learning=LogLinear("lbfgs"))
     gold = [[({"a": 1}, "X"), ({}, "X")]]
@@ -77,7 +77,7 @@ def test_a_single_label_leaves_lbfgs_nothing_to_do(dev: bool) -> None:
     assert model.predict([{}]) == ["X"]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "learning", "epochs"),
     [
         ({}, LogLinear("lbfgs", l2=1.0, tolerance=1e-5 / 10), 1000),
@@ -210,7 +210,7 @@ def test_none_is_what_crfsuite_does() -> None:
     assert CRF(num_memories=None, c1=None).get_params() == CRF().get_params()
 
 
-@pytest.mark.parametrize(
+@looped(
     ("x", "y", "message"),
     [
         (X, Y[:-1], "y has 59 sequences, and X has more"),

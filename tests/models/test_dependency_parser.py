@@ -15,6 +15,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import DEPENDENCY, ROOT, Parse
@@ -52,7 +53,7 @@ CORPUS = [
 ]
 LABELS = ("advmod", "amod", "case", "cc", "conj", "det", "nmod", "nsubj", "obj", "punct")
 VOCABULARY = sorted({(w, t) for s in CORPUS for w, t in zip(s.words, s.tags, strict=True)})
-EACH_SYSTEM = pytest.mark.parametrize("system", SYSTEMS)
+EACH_SYSTEM = looped("system", SYSTEMS)
 # Two words of which one is lifted: the arc of the third crosses that of the fourth.
 CROSSING = tree("a/D/3/det b/N/4/obj c/V/0/root d/N/3/obj")
 SEVERAL_ROOTS = tree("walk/V/0/root see/V/0/root")
@@ -82,7 +83,7 @@ def random_query(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("beam", [1, 4, None])
+@looped("beam", [1, 4, None])
 def test_learns_its_corpus(system: str, beam: int | None) -> None:
     corpus = CORPUS[:3] if beam is None else CORPUS
     chosen = "action: S0w N0w | S0t N0t N1t" if system == "arc_eager" else None
@@ -159,7 +160,7 @@ def half_known(sentence: Sentence, draw: random.Random) -> Sentence:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("beam", [1, 4])
+@looped("beam", [1, 4])
 def test_trees_are_learned_from_parts_of_them(system: str, beam: int) -> None:
     draw = random.Random(1)
     parts = [half_known(sentence, draw) for sentence in CORPUS for _ in range(6)]
@@ -176,7 +177,7 @@ def test_without_labels_heads_are_a_whole_tree(system: str) -> None:
     assert arrays_of_model(trained[0]) == arrays_of_model(trained[1])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "labels"),
     [
         ("x/N/_/rare y/V/0/root", ("rare",)),
@@ -196,7 +197,7 @@ def test_labels_of_words_without_heads_count(text: str, labels: tuple[str, ...])
     assert las(parser) == pytest.approx(1.0, abs=0.05)
 
 
-@pytest.mark.parametrize("text", ["x/N/_/_ y/N/_/_", "x/N/0/root y/N/0/root"])
+@looped("text", ["x/N/_/_ y/N/_/_", "x/N/0/root y/N/0/root"])
 def test_there_must_be_a_tree_to_learn_from(text: str) -> None:
     with pytest.raises(ValueError, match="nothing in the training corpus that a parser could"):
         DependencyParser().fit([tree(text)])
@@ -311,7 +312,7 @@ def test_evaluate_counts_as_the_metric_does() -> None:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("beam", [1, 4])
+@looped("beam", [1, 4])
 @given(draw=st.integers(0, 2**32 - 1).map(random.Random), n=st.integers(1, 14))
 @quick_examples(40)
 def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) -> None:
@@ -328,7 +329,7 @@ def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) ->
     assert set(parse.labels) <= {*LABELS, "root", "unheard of"}
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@looped("n", [1, 2, 3, 4])
 def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
     """All that can be given of short sentences."""
     parser = fitted("arc_standard", beam=1)
@@ -350,7 +351,7 @@ def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
 
 
 @EACH_SYSTEM
-@pytest.mark.parametrize("backward", [False, True])
+@looped("backward", [False, True])
 def test_labels_of_known_heads(system: str, backward: bool) -> None:
     parser = fitted(system=system, backward=backward)
     draw = random.Random(3)
@@ -459,7 +460,7 @@ def arrays_of_model(parser: DependencyParser) -> bytes:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("n_models", [1, 3])
+@looped("n_models", [1, 3])
 def test_small_weights_are_dropped_at_the_end(n_models: int) -> None:
     """Of one model, and of the mean of several, not before."""
     chosen: dict[str, Any] = {"epochs": 4, "beam": 4, "n_models": n_models}

@@ -6,7 +6,7 @@ import doctest
 import inspect
 from typing import Any
 
-import pytest
+from looped import looped
 
 import spacy_structreg
 from spacy_structreg.models.base_model import BaseModel
@@ -26,10 +26,9 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize(
+@looped(
     "thing",
-    [pytest.param(getattr(*each), id=each[1]) for each in METHODS]
-    + [pytest.param(getattr(spacy_structreg, name), id=name) for name in MODELS],
+    [getattr(*each) for each in METHODS] + [getattr(spacy_structreg, name) for name in MODELS],
 )
 def test_examples_of_docstrings(thing: Any) -> None:
     (example,) = doctest.DocTestFinder(recurse=False).find(thing, thing.__qualname__)
@@ -38,7 +37,7 @@ def test_examples_of_docstrings(thing: Any) -> None:
     assert results.failed == 0
 
 
-@pytest.mark.parametrize(("owner", "name"), METHODS)
+@looped(("owner", "name"), METHODS)
 def test_parameters_are_those_of_the_method(owner: Any, name: str) -> None:
     text = inspect.getdoc(getattr(owner, name)) or ""
     section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
@@ -52,9 +51,7 @@ def test_parameters_are_those_of_the_method(owner: Any, name: str) -> None:
     assert named == [each for each in parameters if each != "self"]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in MODELS if hasattr(getattr(spacy_structreg, name), "SETTINGS")]
-)
+@looped("name", [name for name in MODELS if hasattr(getattr(spacy_structreg, name), "SETTINGS")])
 def test_docstrings_of_models_name_their_settings_before_the_examples(name: str) -> None:
     model = getattr(spacy_structreg, name)
     text = inspect.getdoc(model) or ""

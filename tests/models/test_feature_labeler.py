@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from labeled import stands_for_spans
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
@@ -61,7 +62,7 @@ def scores_of(model: FeatureLabeler, items: Sequence[Item], path: Sequence[int])
     return total
 
 
-@pytest.mark.parametrize("learning", [LogLinear(), LogLinear(optimizer="lbfgs"), Learning()])
+@looped("learning", [LogLinear(), LogLinear(optimizer="lbfgs"), Learning()])
 def test_predictions_are_those_of_brute_force(learning: AnyLearning) -> None:
     model = FeatureLabeler(edges=EDGES, learning=learning, epochs=10).fit(TRAIN)
     for items in items_of(TEST)[:25]:
@@ -127,7 +128,7 @@ def test_all_forms_of_features_and_schemes() -> None:
             assert stands_for_spans(model.predict(order))
 
 
-@pytest.mark.parametrize("learning", [Learning(), LogLinear()])
+@looped("learning", [Learning(), LogLinear()])
 def test_edge_features_of_too_many_labels(learning: Any) -> None:
     many = [[({"a": 1}, f"X{number}") for number in range(257)]]
     with pytest.raises(ValueError, match="257 labels have too many; leave out edge features"):

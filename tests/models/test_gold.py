@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT
@@ -77,7 +78,7 @@ def test_labeled_tokens(rows: list[tuple[str, ...]]) -> None:
     assert all(layers[i][k] == cell for k, row in enumerate(rows) for i, cell in enumerate(row))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("sentence", "fault"),
     [
         ("ab", "'ab' is not a list of tuples"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from looped import looped
 from made_up_corpora import sentences
 
 from spacy_structreg.models.joint.joint_reranker import JointReranker
@@ -49,8 +50,8 @@ def model(corpus: list[Tagged]) -> JointReranker:
     ).fit(corpus)
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.5, 4.0])
-@pytest.mark.parametrize("n_best", [1, 3, 30])
+@looped("weight", [0.0, 0.5, 4.0])
+@looped("n_best", [1, 3, 30])
 def test_the_best_sum_of_scores_wins(model: JointReranker, weight: float, n_best: int) -> None:
     both = JointReranker(model.characters, model.words, weight=weight, n_best=n_best)
     n_changed = 0

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from looped import looped
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.partial_sentence import PartialSentence
@@ -63,7 +64,7 @@ def corpus_of(model: Any, corpus: list[list[str]]) -> tuple[list[Any], list[Part
     return gold, [whole(*map(list, zip(*words, strict=True))) for words in gold]
 
 
-@pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
+@looped("make", [*SEGMENTERS, *TAGGERS])
 def test_known_words_are_learned_as_whole_sentences(make) -> None:
     one, other = make(), make()
     gold, known = corpus_of(one, sentences(30, seed=1))
@@ -72,7 +73,7 @@ def test_known_words_are_learned_as_whole_sentences(make) -> None:
     assert one.to_bytes() == other.to_bytes()
 
 
-@pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
+@looped("make", [*SEGMENTERS, *TAGGERS])
 def test_models_learn_from_a_part(make) -> None:
     """Most of the decisions are known: the words of unseen sentences come out."""
     model = make()
@@ -142,7 +143,7 @@ def test_pieces_end_where_words_end() -> None:
         assert all(begin < end for begin, end in pairwise(example.units))
 
 
-@pytest.mark.parametrize("make", [*SEGMENTERS, *TAGGERS])
+@looped("make", [*SEGMENTERS, *TAGGERS])
 def test_a_development_corpus_is_whole(make) -> None:
     model = make()
     corpus, _ = corpus_of(model, sentences(10, seed=1))

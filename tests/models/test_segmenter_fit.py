@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looped import looped
 from made_up_corpora import arrays_of, f_score
 
 from spacy_structreg.corpora.checksum import corpus_checksum
@@ -87,7 +88,7 @@ class TestDevSelection:
         segmenter = CharacterSegmenter(learning=PLAIN, epochs=EPOCHS).fit(train, easy)
         assert arrays_of(segmenter) == arrays_of(by_hand[best])
 
-    @pytest.mark.parametrize("patience", [1, 2, 3])
+    @looped("patience", [1, 2, 3])
     def test_patience(
         self, patience: int, by_hand: list[CharacterSegmenter], train: Corpus, dev: Corpus
     ) -> None:

@@ -78,7 +78,7 @@ class TestAnyText:
         marked = text[:at] + mark + text[at:]
         assert at not in as_document.predict_spans(marked)[:, 0]
 
-    @pytest.mark.parametrize("text", ["好！\ufe0f", "好？\u0301好", "好\n\u0301好", "好。\u200d好"])
+    @looped("text", ["好！\ufe0f", "好？\u0301好", "好\n\u0301好", "好。\u200d好"])
     def test_joining_characters_behind_a_sentence(
         self, fitted: CharacterSegmenter, text: str
     ) -> None:
@@ -209,7 +209,7 @@ class TestNBest:
             assert [s for s, _ in found] == pytest.approx([s for s, _ in expected[: len(found)]])
         assert segmenter.predict(text) == expected[0][1]
 
-    @pytest.mark.parametrize("n", [1, 2, 3, 7])
+    @looped("n", [1, 2, 3, 7])
     def test_sums_of_the_best_of_each_sentence(self, n: int, fitted: CharacterSegmenter) -> None:
         pieces = ["今天天气好。", "学生会去图书馆看书！", "他们工作过去，", "\n", "上海边人？"]
         pieces[2] += "吃饭。"
@@ -234,13 +234,13 @@ class TestNBest:
             "大 学 生 活", "大学 生 活", "大 学 生活", "大学 生活"
         }  # fmt: skip
 
-    @pytest.mark.parametrize("text", ["", " ", "\n\u3000"])
+    @looped("text", ["", " ", "\n\u3000"])
     def test_texts_without_words(self, text: str, fitted: CharacterSegmenter) -> None:
         assert fitted.nbest(text, 3) == [(0.0, [])]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["punctuation", "doc"])
+@looped("kind", ["punctuation", "doc"])
 def test_ten_million_characters_in_one_line(kind: str, train: Corpus) -> None:
     segmenter = CharacterSegmenter(sentences=kind, epochs=2).fit(train)
     line = "".join("".join(words) for words in sentences(2_000, seed=8)).translate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from looped import looped
 from made_up_corpora import arrays_of
 
 from spacy_structreg.features.segmentation import ZHANG_2014
@@ -67,7 +67,7 @@ class TestCorpora:
         streamed = CharacterSegmenter(epochs=2).fit(map(tuple, train), iter(dev))
         assert streamed.to_bytes() == listed.to_bytes()
 
-    @pytest.mark.parametrize("character", ["\0", "\ud800", "𠀀", "\U0010ffff", "é", "\u0301"])
+    @looped("character", ["\0", "\ud800", "𠀀", "\U0010ffff", "é", "\u0301"])
     def test_odd_characters(self, character: str) -> None:
         corpus = [[character, "好"], [character + "好", character], ["好" * 3 + character]] * 3
         segmenter = CharacterSegmenter(epochs=5).fit(corpus, corpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.tagging import score_tagging
@@ -25,7 +25,7 @@ def fitted(**settings: object) -> Tagger:
     return Tagger(**{"epochs": 5, "learning": PLAIN, **settings}).fit(CORPUS)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("words", [["the", "walk"], ["dogs", "end", "walks"], ["x", "", "狗", "a"]])
+@looped("words", [["the", "walk"], ["dogs", "end", "walks"], ["x", "", "狗", "a"]])
 def test_no_limit_is_exhaustive_search(words: list[str]) -> None:
     """The n-best list without a limit holds every sequence of tags, and its best is the best."""
     tagger = fitted(dictionary=None, decode_beam=None)
@@ -62,7 +62,7 @@ OPEN = {"NOUN", "VERB"}
 MAY_BE = {"the": {"DET"} | OPEN, "of": {"ADP"} | OPEN, "that": {"DET", "PRON"} | OPEN}
 
 
-@pytest.mark.parametrize("make", ["as it is", "loaded", "frozen"])
+@looped("make", ["as it is", "loaded", "frozen"])
 def test_closed_tags_are_for_words_that_were_seen_with_them(make: str) -> None:
     closed = ["ADP", "DET", "PRON", "none"]
     settings = {"closed_tags": closed, "dictionary": None, "decode_beam": None}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from crafted import tampered
 from crf_twins import Noise, multinomial_noising
+from looped import looped
 from twins import murmur_64a
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
@@ -49,7 +50,7 @@ def weights(model: TextClassifier) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in parse_model(model.to_bytes())[1].items()}
 
 
-@pytest.mark.parametrize(
+@looped(
     "settings",
     [
         {},
@@ -108,7 +109,7 @@ def linear(model: TextClassifier, words: list[str]) -> np.ndarray:
     return np.sum(rows, axis=0)
 
 
-@pytest.mark.parametrize("values", ["binary", "counts", "log"])
+@looped("values", ["binary", "counts", "log"])
 def test_probabilities_are_those_of_the_softmax(values: Any) -> None:
     model = TextClassifier(values=values, ngrams=2, epochs=5).fit(TRAIN)
     several = list(model.predict_marginals_stream(WORDS, n_threads=2))
@@ -122,7 +123,7 @@ def test_probabilities_are_those_of_the_softmax(values: Any) -> None:
         assert model.predict(words) == model.labels[int(np.argmax(chances))]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("kind", "level", "alpha"),
     [("none", 0.0, 0.0), ("dropout", 0.5, 0.0), ("dropout", 0.3, 2.0), ("additive", 0.7, 1.0),
      ("multiplicative", 0.5, 0.5)],
