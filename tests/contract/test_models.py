@@ -44,9 +44,9 @@ EVERY = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("parsed")) for name in KINDS],
 )
-# What takes no time, as one test.
+# What takes a few seconds at most for all kinds together.
 AT_ONCE = looped("name", KINDS)
-OF_TEXTS = pytest.mark.parametrize(
+OF_TEXTS = looped(
     "name",
     [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
 )
@@ -163,7 +163,7 @@ def test_every_way_of_learning_learns(name: str) -> None:
     assert len(made) == len(ways)
 
 
-@EVERY
+@AT_ONCE
 def test_the_best_epoch_is_kept(name: str) -> None:
     kind = KINDS[name]
     model = kind.new(epochs=4)
@@ -199,7 +199,7 @@ def test_a_training_goes_on_from_its_file(name: str) -> None:
         assert other.to_bytes() == model.to_bytes()
 
 
-@EVERY
+@AT_ONCE
 def test_a_training_goes_on_from_weights(name: str) -> None:
     kind = KINDS[name]
     further = [again(name), pickle.loads(pickle.dumps(trained(name))), copy.deepcopy(trained(name))]
@@ -213,7 +213,7 @@ def test_a_training_goes_on_from_weights(name: str) -> None:
     assert trained(name).to_bytes() == data_of(name)
 
 
-@EVERY
+@AT_ONCE
 def test_portions_share_what_was_prepared(name: str) -> None:
     kind = KINDS[name]
     at_once, portions = kind.new(), kind.new()
@@ -354,7 +354,7 @@ def test_corrections_are_right_at_once_and_kept(name: str, tmp_path: Path) -> No
 # What is said -------------------------------------------------------------------------------------
 
 
-@EVERY
+@AT_ONCE
 def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
     kind, model = KINDS[name], trained(name)
     alone = [model.predict(*args) for args in kind.asked] * 5
@@ -388,7 +388,7 @@ def test_nothing_is_found_in_nothing(name: str) -> None:
         )
 
 
-@EVERY
+@AT_ONCE
 def test_a_wide_beam_margin_changes_nothing_and_a_narrow_one_is_kept(name: str) -> None:
     model = again(name)
     if not hasattr(model, "set_beam_margin"):
@@ -429,7 +429,7 @@ def test_what_cannot_be_asked(name: str) -> None:
             model.predict_batch("今天")
 
 
-@EVERY
+@AT_ONCE
 def test_the_best_lists_fall(name: str) -> None:
     kind, model = KINDS[name], trained(name)
     if kind.lists is None:
@@ -491,7 +491,7 @@ def check_explanation(name: str, model: Any, args: tuple[Any, ...]) -> None:
         assert not one.to_change or left + one.to_change[-1].score > 0.0
 
 
-@EVERY
+@AT_ONCE
 def test_explanations_add_up_to_the_score(name: str) -> None:
     kind = KINDS[name]
     for args in kind.asked[:4]:
@@ -499,7 +499,7 @@ def test_explanations_add_up_to_the_score(name: str) -> None:
     assert any(one.runner_up for one in trained(name).explain(*kind.asked[0]).decisions)
 
 
-@EVERY
+@AT_ONCE
 def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]
     model = kind.new()
@@ -864,7 +864,7 @@ def test_arrays_are_refused_or_true(name: str, state: str) -> None:
                 assert what != "1.1e+30" or not key.endswith("values"), key
 
 
-@EVERY
+@AT_ONCE
 def test_models_of_other_tasks_are_refused(name: str) -> None:
     kind = KINDS[name]
     cls = type(trained(name))
