@@ -105,6 +105,14 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def small_pipeline_folder(made_once: Callable[..., Path]) -> Path:
+    """The folder of a small pipeline with parts of all kinds."""
+    import small_pipeline
+
+    return made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder))
+
+
+@pytest.fixture(scope="session")
 def dist(made_once: Callable[..., Path]) -> Path:
     """A folder with an sdist of a clean copy of the sources, and a wheel from that sdist.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import spacy
@@ -76,22 +77,25 @@ def examples(vocab: Vocab) -> list[Example]:
     return [Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in numbers]
 
 
-def trained() -> Language:
-    """A pipeline with parts of all kinds."""
+def trained(pipes: Iterable[str] | None = None, seed: int = 1) -> Language:
+    """A pipeline with parts of all kinds; or with its tokenizer and the pipes named alone."""
     tokenizer = {
         "@tokenizers": "spacy_structreg.JointTagger.v1",
-        "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1", "seed": 1},
+        "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1", "seed": seed},
     }
     nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
     docs = [gold_doc(nlp.vocab, number) for number in range(len(WORDS))]
     nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc) for doc in docs], nlp=nlp)
     for _ in range(5):
         nlp.tokenizer.update(docs)
-    ruler: Any = nlp.add_pipe("attribute_ruler")
-    ruler.add([[{"TAG": "NN"}]], {"POS": "NOUN", "MORPH": "Number=Sing"})
-    ruler.add([[{"TAG": "VV"}]], {"POS": "VERB", "LEMMA": "做"})
+    if pipes is None:
+        ruler: Any = nlp.add_pipe("attribute_ruler")
+        ruler.add([[{"TAG": "NN"}]], {"POS": "NOUN", "MORPH": "Number=Sing"})
+        ruler.add([[{"TAG": "VV"}]], {"POS": "VERB", "LEMMA": "做"})
     for factory, name, settings in PIPES:
-        model = {"@architectures": f"spacy_structreg.{MODELS[factory]}.v1", "seed": 1}
+        if pipes is not None and name not in pipes:
+            continue
+        model = {"@architectures": f"spacy_structreg.{MODELS[factory]}.v1", "seed": seed}
         pipe: Any = nlp.add_pipe(factory, name=name, config={"model": model, **settings})
         gold = examples(nlp.vocab)
         pipe.initialize(lambda gold=gold: gold, nlp=nlp)

@@ -16,7 +16,6 @@ from unittest.mock import patch
 
 import pyarrow.parquet as pq
 import pytest
-import small_pipeline
 import spacy
 from click.testing import Result
 
@@ -130,9 +129,9 @@ def test_one_machine_needs_no_extra(
 
 @pytest.mark.slow
 def test_annotation_tools_are_given_entities(
-    made_once: Callable[..., Path], tmp_path: Path, runs: Callable[..., str]
+    small_pipeline_folder: Path, tmp_path: Path, runs: Callable[..., str]
 ) -> None:
-    folder = made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder))
+    folder = small_pipeline_folder
     lines = ["小王写大字！", " ", "他看北京。"]
     records = (json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(lines))
     (tmp_path / "a.jsonl").write_text("".join(records), "utf-8")

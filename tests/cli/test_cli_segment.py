@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import small_pipeline
 import spacy
 from click.testing import Result
 from hypothesis import given
@@ -112,9 +111,9 @@ def test_output_file(tmp_path: Path, pipeline: str, runs: Runs, fails: Fails) ->
 
 
 @pytest.fixture(scope="module")
-def tagging(made_once: Callable[..., Path]) -> str:
+def tagging(small_pipeline_folder: Path) -> str:
     """The folder of a pipeline with parts of all kinds."""
-    return str(made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder)))
+    return str(small_pipeline_folder)
 
 
 TEXT = "我看书。小王写大字！\n\n他看北京。\n"

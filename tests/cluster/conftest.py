@@ -9,59 +9,13 @@ from random import Random
 from typing import Any
 
 import pytest
-import spacy
-from spacy.tokens import Doc
-from spacy.training import Example
-
-WORDS = [["我", "看", "书"], ["小王", "写", "大", "字"], ["他", "看", "北京", "。"]]
-TAGS = [["PN", "VV", "NN"], ["NR", "VV", "JJ", "NN"], ["PN", "VV", "NR", "PU"]]
-HEADS = [[1, 1, 1], [1, 1, 3, 1], [1, 1, 1, 1]]
-DEPS = [["nsubj", "ROOT", "obj"], ["nsubj", "ROOT", "amod", "obj"], ["nsubj", "ROOT", "obj", "p"]]
-TOKENIZER = {
-    "@tokenizers": "spacy_structreg.JointTagger.v1",
-    "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1", "seed": 1},
-}
-PARSER = {"@architectures": "spacy_structreg.DependencyParser.v1", "seed": 1}
+from small_pipeline import WORDS, trained
 
 
 @pytest.fixture(scope="session")
 def raw_pipeline(made_once: Callable[..., Path]) -> str:
     """The folder of a trained pipeline that writes words, tags, heads and relations."""
-    return str(made_once("raw-pipeline", lambda folder: train(seed=1).to_disk(folder)))
-
-
-@pytest.fixture(scope="session")
-def other_pipeline(made_once: Callable[..., Path]) -> str:
-    """One of the same parts whose weights are others."""
-    return str(made_once("other-pipeline", lambda folder: train(seed=2).to_disk(folder)))
-
-
-def train(seed: int) -> Any:
-    model = {**TOKENIZER["model"], "seed": seed}
-    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": {**TOKENIZER, "model": model}}})
-    docs = [
-        Doc(nlp.vocab, words, [False] * len(words), tags=tags, heads=heads, deps=deps)
-        for words, tags, heads, deps in zip(WORDS, TAGS, HEADS, DEPS, strict=True)
-    ][:: 1 if seed == 1 else -1]
-    nlp.tokenizer.initialize(lambda: [Example(doc.copy(), doc) for doc in docs], nlp=nlp)
-    nlp.add_pipe("structreg_parser", name="parser", config={"model": {**PARSER, "seed": seed}})
-    examples = [
-        Example(
-            Doc(
-                nlp.vocab,
-                [token.text for token in doc],
-                [False] * len(doc),
-                tags=[token.tag_ for token in doc],
-            ),
-            doc,
-        )
-        for doc in docs
-    ]
-    nlp.get_pipe("parser").initialize(lambda: examples, nlp=nlp)
-    for _ in range(3 * seed):
-        nlp.tokenizer.update(docs)
-        nlp.get_pipe("parser").update(examples)
-    return nlp
+    return str(made_once("raw-pipeline", lambda folder: trained(["parser"]).to_disk(folder)))
 
 
 @pytest.fixture(scope="module")

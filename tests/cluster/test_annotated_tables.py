@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from small_pipeline import trained
+from looped import looped
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -24,9 +24,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.cluster import loaded_pipelines
 from spacy_structreg.cluster.annotated_tables import Annotator, annotate_batch, docs_of
 from spacy_structreg.models.calibration import Calibration
-from spacy_structreg.pipeline.constituency_documents import (
-    HEADS,
-)
+from spacy_structreg.pipeline.constituency_documents import HEADS
 
 TEXTS = [
     "我看书。小王写大字！",
@@ -41,10 +39,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pipelines") / "all"
-    trained().to_disk(path)
-    return path
+def folder(small_pipeline_folder: Path) -> Path:
+    return small_pipeline_folder
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +78,8 @@ def content(doc: Doc) -> dict[str, Any]:
 # Against Docs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 1000])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@looped("batch_size", [1, 3, 1000])
+@looped("n_threads", [1, 2])
 def test_docs_come_back_as_they_were(
     folder: Path, nlp: Language, batch_size: int, n_threads: int
 ) -> None:
@@ -219,7 +215,7 @@ def test_other_columns_stay_and_the_schema_is_known_before(folder: Path) -> None
     assert annotator(batch).equals(found)
 
 
-@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), "dictionary"])
+@looped("kind", [pa.large_string(), pa.string_view(), "dictionary"])
 def test_any_type_of_strings_has_texts(folder: Path, kind: Any) -> None:
     texts = pa.array([*TEXTS, None])
     expected = annotate_batch(pa.table({"text": texts}), folder)["word_ends"]
@@ -283,8 +279,12 @@ def annotated_elsewhere(annotator: Annotator, texts: list[str]) -> pa.Table:
 
 
 @pytest.mark.slow
-def test_annotators_go_to_spawned_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever their working folder; only the path goes."""
+def test_annotators_go_to_spawned_processes(
+    folder: Path, nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever their working folder; only the path goes, and so no loaded pipeline."""
+    with pytest.raises(ValueError, match="save it with to_disk, and give its folder"):
+        pickle.dumps(Annotator(nlp))
     monkeypatch.chdir(folder.parent)
     annotator = Annotator(folder.name, n_threads=2, keep_text=False)
     expected = annotator(table_of(TEXTS))
@@ -292,11 +292,6 @@ def test_annotators_go_to_spawned_processes(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir("/")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(annotated_elsewhere, (annotator, TEXTS)).equals(expected)
-
-
-def test_a_loaded_pipeline_stays(nlp: Language) -> None:
-    with pytest.raises(ValueError, match="save it with to_disk, and give its folder"):
-        pickle.dumps(Annotator(nlp))
 
 
 def test_a_pipeline_is_loaded_once_and_when_it_has_changed(
@@ -321,15 +316,8 @@ def test_a_pipeline_is_loaded_once_and_when_it_has_changed(
 def test_threads_take_turns(folder: Path) -> None:
     annotator = Annotator(folder, batch_size=2)
     expected = annotator(table_of(TEXTS))
-    found: list[pa.Table] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(annotator(table_of(TEXTS)))) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(annotator, [table_of(TEXTS)] * 4))
     assert all(table.equals(expected) for table in found)
 
 
@@ -352,7 +340,7 @@ def test_words_are_forgotten_when_there_are_many(
 # Errors ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("settings", "fault"),
     [
         ({"text_column": "body"}, "the table has no column 'body' of texts; name one of id, text"),
@@ -365,13 +353,10 @@ def test_wrong_settings(folder: Path, settings: Any, fault: str) -> None:
         annotate_batch(table_of([]), folder, **settings)
 
 
-def test_columns_that_are_there_already(folder: Path) -> None:
+def test_pipelines_and_tables_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
     table = table_of(["a"]).append_column("tags", [["x"]])
     with pytest.raises(ValueError, match=r"columns already that are to be added \(tags\)"):
         annotate_batch(table, folder)
-
-
-def test_untrained_pipelines_and_others(tmp_path: Path) -> None:
     block = {
         "@tokenizers": "spacy_structreg.Segmenter.v1",
         "model": {"@architectures": "spacy_structreg.CharacterSegmenter.v1"},

@@ -80,6 +80,25 @@ def stop_in_the_middle(
     assert not ended()
 
 
+def check_the_next_run(
+    run: Callable[[], AnnotateSummary], output: Path, expected: list[Any]
+) -> int:
+    """Check that a run ends what is missing and touches nothing else; returns what was done."""
+    before, stamps = marks(output), stamps_of(output)
+    summary = run()
+    # Workers may have ended what they had, after they were left alone.
+    assert len(before) <= summary.resumed < summary.units
+    assert summary.repeated == 0
+    assert analyses_of(output) == expected
+    after = stamps_of(output)
+    for mark in before:
+        for name in (f"_units/{mark.name}", f"part-{mark.stem}.parquet"):
+            assert after[name] == stamps[name]
+    assert len(list(output.glob("part-*"))) == summary.units
+    assert not list(output.rglob(".*"))
+    return summary.resumed
+
+
 def test_a_worker_is_killed(
     cluster: RealCluster,
     started: Start,
@@ -138,8 +157,10 @@ def test_the_disk_is_full(
         cluster.wait_until_idle()
         allow(1 << 30)
         n_done = len(marks(output))
-        again = partial(started, cluster.address, output)
-        assert check_the_next_run(again, output, expected) == n_done
+        assert (
+            check_the_next_run(lambda: started(cluster.address, output).result(), output, expected)
+            == n_done
+        )
     finally:
         if way == "tmpfs":
             subprocess.run(["umount", str(output)], capture_output=True, check=False)
@@ -161,37 +182,19 @@ def test_the_command_is_killed_and_called_again(
     with subprocess.Popen([sys.executable, "-c", RUN, *arguments]) as process:
         stop_in_the_middle(process.pid, output, process)
         process.kill()
-    check_the_next_run(partial(started, cluster.address, output), output, expected)
+    check_the_next_run(lambda: started(cluster.address, output).result(), output, expected)
 
 
 def test_the_scheduler_is_killed_and_the_command_called_again(
-    started: Start, expected: list[Any], cluster: RealCluster, tmp_path: Path
+    started: Start, arguments: list[str], expected: list[Any], cluster: RealCluster, tmp_path: Path
 ) -> None:
-    output, folder = tmp_path / "out", tmp_path / "cluster"
-    folder.mkdir()
-    with real_cluster(folder) as doomed:
-        running = started(doomed.address, output)
-        stop_in_the_middle(doomed.scheduler.pid, output, running)
-        doomed.scheduler.kill()
-        with pytest.raises(OSError, match=r"scheduler is lost; start it again, .* which goes on"):
-            running.result(timeout=60)
-    check_the_next_run(partial(started, cluster.address, output), output, expected)
-
-
-def check_the_next_run(
-    start: Callable[[], Future[AnnotateSummary]], output: Path, expected: list[Any]
-) -> int:
-    """Check that a run ends what is missing and touches nothing else; returns what was done."""
-    before, stamps = marks(output), stamps_of(output)
-    summary = start().result()
-    # Workers may have ended what they had, after they were left alone.
-    assert len(before) <= summary.resumed < summary.units
-    assert summary.repeated == 0
-    assert analyses_of(output) == expected
-    after = stamps_of(output)
-    for mark in before:
-        for name in (f"_units/{mark.name}", f"part-{mark.stem}.parquet"):
-            assert after[name] == stamps[name]
-    assert len(list(output.glob("part-*"))) == summary.units
-    assert not list(output.rglob(".*"))
-    return summary.resumed
+    """The last one here, as it ends the cluster."""
+    output = tmp_path / "out"
+    running = started(cluster.address, output)
+    stop_in_the_middle(cluster.scheduler.pid, output, running)
+    cluster.scheduler.kill()
+    with pytest.raises(OSError, match=r"scheduler is lost; start it again, .* which goes on"):
+        running.result(timeout=60)
+    pipeline, text = arguments
+    again = partial(annotate, pipeline, [text], output, n_workers=1, unit_bytes=UNIT)
+    check_the_next_run(again, output, expected)

@@ -21,6 +21,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.cluster import records
 from spacy_structreg.cluster.records import (
@@ -126,15 +127,17 @@ def test_units_of_any_size_give_all_records_once(lengths: list[int], unit_bytes:
     assert all(a + b > unit_bytes for a, b in zip(totals, first[1:], strict=False))
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@looped("suffix", COMPRESS)
 def test_compressed_files_read_as_those_that_are_not(tmp_path: Path, suffix: str) -> None:
     content = b"\xef\xbb\xbf" + jsonl({"text": text} for text in TEXTS)
-    (tmp_path / "a.jsonl").write_bytes(content)
-    (tmp_path / f"b.jsonl{suffix}").write_bytes(COMPRESS[suffix](content))
+    folder = tmp_path / suffix
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(content)
+    (folder / f"b.jsonl{suffix}").write_bytes(COMPRESS[suffix](content))
     # Two streams, one behind the other.
     parts = (COMPRESS[suffix](part) for part in (content[:100], content[100:]))
-    (tmp_path / f"c.jsonl{suffix}").write_bytes(b"".join(parts))
-    rows, bad = read(plan_units([f"{tmp_path}/*"]))
+    (folder / f"c.jsonl{suffix}").write_bytes(b"".join(parts))
+    rows, bad = read(plan_units([f"{folder}/*"]))
     assert [row["text"] for row in rows] == 3 * TEXTS
     a, b, c = (
         [row["record"] for row in rows if Path(row["file"]).name[0] == name] for name in "abc"
@@ -146,7 +149,7 @@ def test_compressed_files_read_as_those_that_are_not(tmp_path: Path, suffix: str
 # Parquet -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view", "dictionary"])
+@looped("kind", ["string", "large_string", "binary", "string_view", "dictionary"])
 def test_parquet_of_several_row_groups_and_types_of_text(tmp_path: Path, kind: str) -> None:
     texts = pa.array([*TEXTS, None] * 10)
     if kind == "dictionary":
@@ -289,7 +292,7 @@ def test_bad_lines_are_left_out_with_place_and_reason(tmp_path: Path) -> None:
 # Hostile files -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@looped("suffix", COMPRESS)
 def test_damaged_compression_is_one_bad_record_for_the_rest(tmp_path: Path, suffix: str) -> None:
     # Of which little can be packed, so that the first half comes out.
     drawn = random.Random(0)
@@ -353,9 +356,6 @@ def test_every_part_reads_what_is_its_own_alone(tmp_path: Path) -> None:
     assert Counted.n_read <= 2 * 3 * len(content)
 
 
-# Plans -------------------------------------------------------------------------------------------
-
-
 # CSV ----------------------------------------------------------------------------------------------
 
 
@@ -417,8 +417,9 @@ def test_csv_is_one_part_of_a_unit(tmp_path: Path) -> None:
         with gzip.open(tmp_path / f"{number}.csv.gz", "wt", encoding="utf-8") as stream:
             stream.write(text)
         (tmp_path / f"{number}.csv").write_text(text, "utf-8")
+    (tmp_path / "empty.csv").write_bytes(b"")
     units = plan_units([f"{tmp_path}/*.csv*"], unit_bytes=50)
-    assert len(units) == 6
+    assert len(units) == 7
     rows, bad = read(units)
     assert bad == []
     assert [row["text"] for row in rows] == [
@@ -426,40 +427,7 @@ def test_csv_is_one_part_of_a_unit(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "keep", "fault"),
-    [
-        (b"body\n1\n", [], "has no column 'text'; it has body"),
-        (b"text\n1\n", ["id"], "has no column 'id'; it has text"),
-        (b'"te"xt\n1\n', [], "the first row is no CSV"),
-        (b"\xff\n1\n", [], "the first row is no CSV: byte 0xff"),
-    ],
-)
-def test_faulty_first_rows_of_csv(
-    content: bytes, keep: list[str], fault: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a.csv").write_bytes(content)
-    with pytest.raises(ValueError, match=fault):
-        read(plan_units([f"{tmp_path}/a.csv"]), keep=keep)
-
-
-def test_empty_csv_has_no_records(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b"")
-    assert read(plan_units([f"{tmp_path}/a.csv"])) == ([], [])
-
-
 # Units -------------------------------------------------------------------------------------------
-
-
-def test_small_files_share_units(tmp_path: Path) -> None:
-    for number in range(1000):
-        (tmp_path / f"{number:03}.txt").write_text(f"{number}\n")
-    units = plan_units([f"{tmp_path}/*.txt"], unit_bytes=2000)
-    assert len(units) == 2
-    assert sum(len(unit.parts) for unit in units) == 1000
-    rows, _ = read(units)
-    assert [int(row["text"]) for row in rows] == list(range(1000))
-    assert [int(Path(row["file"]).stem) for row in rows] == list(range(1000))
 
 
 def test_types_of_columns_are_those_of_each_file_or_those_asked_for(tmp_path: Path) -> None:
@@ -488,11 +456,36 @@ def test_names_patterns_and_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [row["text"] for row in read(units)[0]][-1] == "2"
 
 
-@pytest.mark.parametrize("name", ["a.tsv", "a", "a.gz", "a.parquet.gz", "a.txt.bz2", "txt", ".txt"])
-def test_names_of_no_known_format_are_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).touch()
-    with pytest.raises(ValueError, match=r"the name does not say what format this is; let it end"):
-        plan_units([str(tmp_path / name)])
+NAMELESS = r"the name does not say what format this is; let it end"
+
+
+@looped(
+    ("name", "content", "settings", "fault"),
+    [
+        *((name, b"", {}, NAMELESS) for name in ("a.tsv", "a", "a.gz", "a.parquet.gz")),
+        *((name, b"", {}, NAMELESS) for name in ("a.txt.bz2", "txt", ".txt")),
+        ("a.csv", b"body\n1\n", {}, "has no column 'text'; it has body"),
+        ("a.csv", b"text\n1\n", {"keep": ["id"]}, "has no column 'id'; it has text"),
+        ("a.csv", b'"te"xt\n1\n', {}, "the first row is no CSV"),
+        ("a.csv", b"\xff\n1\n", {}, "the first row is no CSV: byte 0xff"),
+        ("a.txt", b"a", {"keep": ["id"]}, "text file has no fields, so that 'id' cannot be kept"),
+        ("a.parquet", None, {"text_column": "body"}, "has no column 'body'; it has text, list"),
+        ("a.parquet", None, {"text_column": "list"}, "the column 'list' is list.*no large_string"),
+        ("a.parquet", None, {"keep": ["id"]}, "has no column 'id'"),
+        ("a.parquet", None, {"keep": ["id:int"]}, "'int' of the kept column 'id:int' is no type"),
+        ("a.parquet", None, {"keep": ["record"]}, "the column 'record' cannot be kept"),
+    ],
+)
+def test_files_and_columns_that_are_refused(
+    name: str, content: bytes | None, settings: dict[str, Any], fault: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    if content is None:
+        pq.write_table(pa.table({"text": ["a"], "list": [[1]]}), path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(ValueError, match=fault):
+        read(plan_units([str(path)]), **settings)
 
 
 def test_what_cannot_be_planned(tmp_path: Path) -> None:
@@ -504,28 +497,6 @@ def test_what_cannot_be_planned(tmp_path: Path) -> None:
         plan_units([f"{tmp_path}/none.txt"])
     with pytest.raises(ValueError, match="unit_bytes is 0"):
         plan_units([], unit_bytes=0)
-
-
-@pytest.mark.parametrize(
-    ("settings", "fault"),
-    [
-        ({"text_column": "body"}, "has no column 'body'; it has text, list"),
-        ({"text_column": "list"}, "the column 'list' is list.*of which no large_string"),
-        ({"keep": ["id"]}, "has no column 'id'"),
-        ({"keep": ["id:int"]}, "'int' of the kept column 'id:int' is no type of Arrow"),
-        ({"keep": ["record"]}, "the column 'record' cannot be kept"),
-    ],
-)
-def test_wrong_columns_are_errors(tmp_path: Path, settings: Any, fault: str) -> None:
-    pq.write_table(pa.table({"text": ["a"], "list": [[1]]}), tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=fault):
-        read(plan_units([f"{tmp_path}/a.parquet"]), **settings)
-
-
-def test_text_files_have_no_fields(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(ValueError, match="a text file has no fields, so that 'id' cannot be kept"):
-        read(plan_units([f"{tmp_path}/a.txt"]), keep=["id"])
 
 
 def test_large_texts_of_parquet_are_read_few_at_a_time(tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ READERS = {
     "segmented": format_reader("segmented", "e", f"{FIRST} {SECOND}\n{SECOND}\n"),
     "sinica": format_reader("sinica", "f", f"#1[1] VP(Head:VA:{FIRST})#\n#2[1] VA:{SECOND}#\n"),
     "tagged": format_reader("tagged", "g", f"{FIRST}_NN\n{SECOND}_VA\n"),
+    "told by its content": Reader("k", f"{FIRST} 来 了 。\n{SECOND} 人 来 。\n", of_format),
     "word list": Reader("h", f"{FIRST}\tNN\t3\n{SECOND}\n", read_word_list),
     "word classes": Reader("i", f"{FIRST}\tsea\n{SECOND}\tland\n", read_word_classes),
     "gazetteer": Reader("j", f"{FIRST}\n{SECOND}\n", gazetteer),

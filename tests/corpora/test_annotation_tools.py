@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import lzma
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +145,7 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@looped("name", EXPORTS)
 def test_exports(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(EXPORTS[name], "utf-8")
@@ -289,45 +288,6 @@ def test_results_that_should_be_labeled_spans(
             read(path)
 
 
-# Of JSON lines, the first object tells the format before the reader begins.
-COMPRESSED = ["a.json", "label.jsonl", "prodigy.jsonl"]
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
-def test_damaged_files(name: str, suffix: str, tmp_path: Path) -> None:
-    compress = gzip.compress if suffix == ".gz" else lzma.compress
-    data = compress(EXPORTS[name].encode())
-    path = tmp_path / f"{name}{suffix}"
-    path.write_bytes(data)
-    assert texts(read(path)) == EXPECTED
-    flipped = bytes([*data[:30], data[30] ^ 0xFF, *data[31:]])
-    for broken in (data[:-20], data[: len(data) // 2], b"no archive", flipped):
-        path.write_bytes(broken)
-        with pytest.raises(CorpusError, match="1: the compressed data is damaged or truncated"):
-            read(path)
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_encodings(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    text = json.dumps(json.loads(EXPORTS[name]), ensure_ascii=False) if name == "a.json" else ""
-    # The second byte of the first character is a backslash.
-    text = (text or EXPORTS[name]).replace("小李", "乗李")
-    data = text.encode("gb18030")
-    assert b"\\" in data
-    path.write_bytes(data)
-    first, second = read(path, encoding="gb18030")
-    assert first.words[0] == "乗"
-    assert texts([second]) == EXPECTED[1:]
-    with pytest.raises(CorpusError, match=r"1: byte 0x.. at byte offset .* is not utf-8; name"):
-        read(path)
-    with pytest.raises(ValueError, match="'utf-16' is not an encoding"):
-        read(path, encoding="utf-16")
-    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert read(path) == [first, second]
-
-
 def test_files_of_json_are_not_read_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,7 +324,7 @@ def test_lines_and_words_that_are_known() -> None:
     assert (third.words, third.unknown, third.entities) == (("好",), (), [])
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@looped("name", ["a.json", "a.jsonl"])
 def test_what_is_written(name: str, tmp_path: Path) -> None:
     sentence = Sentence(
         ("小李", "在", "临江市", "买", "了", "Nova", "9", "。"),

@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 from looped import looped
 from typing_extensions import Buffer
 
-from spacy_structreg.cli.training import load_training
-from spacy_structreg.corpora import files
 from spacy_structreg.corpora.any_format import find_format
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.files import (
@@ -33,14 +31,6 @@ from spacy_structreg.corpora.files import (
     replace_bytes,
     replace_text,
 )
-from spacy_structreg.corpora.formats.brackets import read_brackets
-from spacy_structreg.corpora.formats.classified import read_classified
-from spacy_structreg.corpora.formats.columns import read_columns
-from spacy_structreg.corpora.formats.conllu import read_conllu
-from spacy_structreg.corpora.formats.pfr import read_pfr
-from spacy_structreg.corpora.formats.segmented import read_segmented
-from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.tasks.segmentation.user_words import read_user_words
 
 # Characters at which str.splitlines would split, though they end no line of a file.
 TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -48,12 +38,6 @@ TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 def lines_of(data: bytes, encoding: str = "utf-8") -> list[tuple[int, str]]:
     return list(decode_lines(io.BytesIO(data), "corpus.txt", encoding=encoding))
-
-
-def fault_of(data: bytes, encoding: str = "utf-8") -> CorpusError:
-    with pytest.raises(CorpusError) as caught:
-        lines_of(data, encoding)
-    return caught.value
 
 
 def test_error_message_and_parts() -> None:
@@ -66,41 +50,36 @@ def test_error_message_and_parts() -> None:
     assert str(again) == str(error)
 
 
-def test_lines_are_numbered_from_one_and_stripped_of_their_breaks() -> None:
-    assert lines_of("一\n\r\n二\r\n三".encode()) == [(1, "一"), (2, ""), (3, "二"), (4, "三")]
-    assert lines_of(b"") == []
-
-
-@looped("character", TRAPS)
-def test_only_line_feeds_end_lines(character: str) -> None:
-    assert lines_of(f"一{character}二\n".encode()) == [(1, f"一{character}二")]
-
-
-def test_carriage_return_alone_ends_no_line() -> None:
-    assert lines_of(b"a\rb\n") == [(1, "a\rb")]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030"])
-def test_byte_order_mark_is_dropped_at_the_file_start_only(encoding: str) -> None:
-    codec = encoding.removesuffix("-sig")
-    assert lines_of("\ufeff一\n\ufeff二".encode(codec), encoding) == [(1, "一"), (2, "\ufeff二")]
-
-
-@pytest.mark.parametrize(
-    ("encoding", "text"), [("utf-8", "汉语😀"), ("gb18030", "汉语㐀"), ("big5hkscs", "漢語粵")]
+@looped(
+    ("text", "encoding", "lines"),
+    [
+        ("一\n\r\n二\r\n三", "utf-8", ["一", "", "二", "三"]),
+        ("", "utf-8", []),
+        # A carriage return alone ends no line, nor does what str.splitlines splits at.
+        ("a\rb\n", "utf-8", ["a\rb"]),
+        *((f"一{each}二\n", "utf-8", [f"一{each}二"]) for each in TRAPS),
+        # A byte order mark is dropped at the start of the file only.
+        *(
+            ("\ufeff一\n\ufeff二", encoding, ["一", "\ufeff二"])
+            for encoding in ("utf-8", "utf-8-sig", "gb18030")
+        ),
+        ("汉语😀\n汉语😀", "utf-8", ["汉语😀"] * 2),
+        ("汉语㐀\n汉语㐀", "gb18030", ["汉语㐀"] * 2),
+        ("漢語粵\n漢語粵", "big5hkscs", ["漢語粵"] * 2),
+    ],
 )
-def test_encodings(encoding: str, text: str) -> None:
-    assert lines_of(f"{text}\n{text}".encode(encoding), encoding) == [(1, text), (2, text)]
+def test_lines(text: str, encoding: str, lines: list[str]) -> None:
+    data = text.encode(encoding.removesuffix("-sig"))
+    assert lines_of(data, encoding) == list(enumerate(lines, start=1))
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+@looped("end", [b"", b"\n", b"\r\n"])
 def test_lines_have_a_limit(end: bytes) -> None:
     n_break = len(end.removesuffix(b"\n"))
     longest = b"a" * (LONGEST_LINE - n_break)
     assert [len(line) for _, line in lines_of(b"x\n" + longest + end)] == [1, len(longest)]
-    error = fault_of(b"x\n" + longest + b"a" + end)
-    assert (error.file, error.line) == ("corpus.txt", 2)
-    assert f"longer than {LONGEST_LINE} bytes" in error.fault
+    with pytest.raises(CorpusError, match=f":2: the line is longer than {LONGEST_LINE} bytes"):
+        lines_of(b"x\n" + longest + b"a" + end)
 
 
 class Endless(io.RawIOBase):
@@ -151,32 +130,6 @@ def test_bombs_are_unpacked_up_to_the_limit(tmp_path: Path, module: ModuleType) 
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda path: list(read_segmented(path)),
-        lambda path: list(read_columns(path, ["word"])),
-        lambda path: list(read_classified(path)),
-        lambda path: list(read_user_words(path)),
-        lambda path: Gazetteers.from_files({"x": path}),
-        lambda path: list(read_conllu(path)),
-        lambda path: list(read_pfr(path)),
-        lambda path: list(read_brackets(path)),
-        load_training,
-    ],
-)
-@pytest.mark.parametrize("name", ["x.txt", "x.jsonl", "x.txt.gz"])
-def test_the_limit_is_everywhere(
-    tmp_path: Path, read: Callable[[Path], object], name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
-    path = tmp_path / name
-    with replace_text(path) as stream:
-        stream.write("\n" + "a" * 1001)
-    with pytest.raises(CorpusError, match="2: the line is longer than 1000 bytes"):
-        read(path)
-
-
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0"))))
 def test_any_lines_come_back(lines: list[str]) -> None:
     data = "".join(f"{line}\n" for line in lines).encode()
@@ -198,37 +151,26 @@ def test_any_bytes_are_text_or_a_clear_error(data: bytes, encoding: str) -> None
         assert "\0" not in text
 
 
-def test_undecodable_bytes_name_line_offset_and_remedy() -> None:
-    error = fault_of("一\n".encode() + "a汉语".encode("gb18030"))
-    assert error.line == 2
-    assert "byte 0xba at byte offset 1" in error.fault
-    assert "name the encoding" in error.fault
-
-
-def test_encoded_surrogates_are_not_utf8() -> None:
-    assert "byte offset 1" in fault_of(b"a\xed\xa0\x80\n").fault
-
-
-def test_lone_surrogates_of_lenient_codecs_are_refused() -> None:
-    error = fault_of(b"ok\na+2AA-\n", "utf-7")
-    assert error.line == 2
-    assert "U+D800 at offset 1" in error.fault
-
-
-def test_nul_is_refused() -> None:
-    error = fault_of(b"a\nbc\0\n")
-    assert error.line == 2
-    assert "NUL character at offset 2" in error.fault
-
-
-def test_utf16_read_as_utf8_is_an_error() -> None:
-    assert fault_of("汉语\n".encode("utf-16")).line == 1
-    assert "NUL" in fault_of("abc\n".encode("utf-16-le")).fault
-
-
-@pytest.mark.parametrize(
-    "encoding", ["utf-16", "utf-32-le", "cp037", "rot13", "no-such", "", "a\0"]
+@looped(
+    ("data", "encoding", "line", "fault"),
+    [
+        ("一\n".encode() + "a汉语".encode("gb18030"), "utf-8", 2, "byte 0xba at byte offset 1"),
+        ("汉".encode("gb18030"), "utf-8", 1, "name the encoding"),
+        # Encoded surrogates, and those of lenient codecs.
+        (b"a\xed\xa0\x80\n", "utf-8", 1, "byte offset 1"),
+        (b"ok\na+2AA-\n", "utf-7", 2, r"U\+D800 at offset 1"),
+        (b"a\nbc\0\n", "utf-8", 2, "NUL character at offset 2"),
+        ("汉语\n".encode("utf-16"), "utf-8", 1, "not utf-8"),
+        ("abc\n".encode("utf-16-le"), "utf-8", 1, "NUL"),
+    ],
 )
+def test_what_is_no_text(data: bytes, encoding: str, line: int, fault: str) -> None:
+    with pytest.raises(CorpusError, match=fault) as caught:
+        lines_of(data, encoding)
+    assert (caught.value.file, caught.value.line) == ("corpus.txt", line)
+
+
+@looped("encoding", ["utf-16", "utf-32-le", "cp037", "rot13", "no-such", "", "a\0"])
 def test_unusable_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"a\n")
@@ -242,58 +184,30 @@ def test_unusable_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
     assert path.read_bytes() == b"a\n"
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
-class TestCompressed:
-    def test_is_read_directly(self, suffix: str, pack, tmp_path: Path) -> None:
-        path = tmp_path / f"a.txt{suffix}"
-        path.write_bytes(pack("\ufeff一\n二\n".encode()))
-        assert list(read_lines(path)) == [(1, "一"), (2, "二")]
-        assert list(read_lines(str(path))) == [(1, "一"), (2, "二")]
-
-    def test_every_truncation_is_an_error(self, suffix: str, pack, tmp_path: Path) -> None:
-        path = tmp_path / f"a.txt{suffix}"
-        data = pack("一 二\n三 四\n".encode())
-        for length in range(1, len(data)):
-            path.write_bytes(data[:length])
-            with pytest.raises(CorpusError, match="damaged or truncated") as caught:
-                list(read_lines(path))
-            assert caught.value.file == str(path)
-
-    def test_line_number_of_the_damage(self, suffix: str, pack, tmp_path: Path) -> None:
-        path = tmp_path / f"a.txt{suffix}"
-        text = "".join(f"{number * 7919 % 10007}\n" for number in range(100_000))
-        data = pack(text.encode())
-        path.write_bytes(data[: len(data) // 2])
-        seen = []
-        with pytest.raises(CorpusError) as caught:
-            seen.extend(read_lines(path))
-        assert caught.value.line > 1000
-
-    def test_other_data_under_the_name(self, suffix: str, pack, tmp_path: Path) -> None:
-        path = tmp_path / f"a.txt{suffix}"
-        path.write_bytes("一 二\n".encode())
-        with pytest.raises(CorpusError, match=r":1: the compressed data is damaged"):
+@looped(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_compressed_files(suffix: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / f"a.txt{suffix}"
+    path.write_bytes(pack("\ufeff一\n二\n".encode()))
+    assert list(read_lines(path)) == list(read_lines(str(path))) == [(1, "一"), (2, "二")]
+    # Every truncation is an error, and so is other data under the name.
+    data = pack("一 二\n三 四\n".encode())
+    for broken in (*(data[:length] for length in range(1, len(data))), "一 二\n".encode()):
+        path.write_bytes(broken)
+        with pytest.raises(CorpusError, match="damaged or truncated") as caught:
             list(read_lines(path))
-
-    def test_is_written_and_the_same_every_time(self, suffix: str, pack, tmp_path: Path) -> None:
-        paths = [tmp_path / f"{name}.txt{suffix}" for name in "ab"]
-        for path in paths:
-            with replace_text(path) as stream:
-                stream.write("一\n二\n")
-            assert list(read_lines(path)) == [(1, "一"), (2, "二")]
-        assert paths[0].read_bytes() == paths[1].read_bytes() != "一\n二\n".encode()
-
-
-def test_missing_file_is_the_usual_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        list(read_lines(tmp_path / "none.txt"))
-
-
-def test_written_text_has_plain_line_feeds(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    with replace_text(path) as stream:
-        stream.write("一\n二\r\n")
-    assert path.read_bytes() == "一\n二\r\n".encode()
+        assert caught.value.file == str(path)
+    data = pack("".join(f"{number * 7919 % 10007}\n" for number in range(100_000)).encode())
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(CorpusError) as caught:
+        list(read_lines(path))
+    assert caught.value.line > 1000
+    # What is written is the same every time.
+    other = tmp_path / f"b.txt{suffix}"
+    for each in (path, other):
+        with replace_text(each) as stream:
+            stream.write("一\n二\n")
+        assert list(read_lines(each)) == [(1, "一"), (2, "二")]
+    assert path.read_bytes() == other.read_bytes() != "一\n二\n".encode()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -305,7 +219,7 @@ def test_any_text_is_written_as_it_is(text: str) -> None:
         assert path.read_bytes() == text.encode()
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
+@looped("name", ["a.txt", "a.txt.gz", "a.txt.xz"])
 def test_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"old")
@@ -325,6 +239,7 @@ def test_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path: Path, na
         write_text("gb18030", "\ud800", None)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+    path.unlink()
 
 
 def test_old_file_stays_readable_until_the_end(tmp_path: Path) -> None:
@@ -340,7 +255,7 @@ def test_old_file_stays_readable_until_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permission bits are those of POSIX")
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+@looped(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_permission_bits_follow_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
     path = tmp_path / "a.bin"
     before = os.umask(umask)
@@ -371,6 +286,8 @@ def test_folders_and_devices_are_not_replaced(tmp_path: Path) -> None:
     assert not Path(os.devnull).is_file()
 
 
-def test_missing_folder_is_the_usual_error(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_the_usual_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        list(read_lines(tmp_path / "none.txt"))
     with pytest.raises(FileNotFoundError), replace_bytes(tmp_path / "none" / "a.txt"):
         pass

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.formats.pfr import Compound, Paragraph, read_pfr
@@ -41,8 +42,7 @@ def read(tmp_path: Path, text: str) -> list[Paragraph]:
 class TestReading:
     def test_words_tags_compounds_and_ids(self, tmp_path: Path) -> None:
         assert read(tmp_path, TEXT) == [FIRST, SECOND]
-
-    def test_compounds_both_ways(self) -> None:
+        # Compounds both ways.
         assert FIRST.words() == ["北方", "广播", "学校", "的", "天山", "分校"]
         assert FIRST.tagged_words() == list(FIRST.tokens)
         assert FIRST.tagged_words(merge=True) == [
@@ -62,17 +62,14 @@ class TestReading:
         assert list(read_pfr(path, days=DAYS["train"])) == [FIRST]
         assert list(read_pfr(path, days=DAYS["dev"])) == []
         assert list(read_pfr(path, days=DAYS["test"])) == [SECOND]
-        assert sorted(day for days in DAYS.values() for day in days) == list(range(1, 32))
-
-    def test_days_need_ids(self, tmp_path: Path) -> None:
-        path = tmp_path / "corpus.txt"
+        # They need ids.
         path.write_text(TEXT + "好/a\n", "utf-8")
         with pytest.raises(CorpusError, match=r":4: the paragraph has no id") as caught:
             list(read_pfr(path, days=[1]))
         assert caught.value.line == 4
         assert len(list(read_pfr(path))) == 3
 
-    @pytest.mark.parametrize(
+    @looped(
         ("line", "tokens"),
         [
             ("好/a", [("好", "a")]),
@@ -93,7 +90,7 @@ class TestReading:
     ) -> None:
         assert read(tmp_path, line) == [Paragraph(tuple(tokens))]
 
-    @pytest.mark.parametrize(
+    @looped(
         ("line", "words", "compound"),
         [
             ("[北/f 大/a]/nt", ["北", "大"], Compound(0, 2, "nt")),
@@ -110,15 +107,8 @@ class TestReading:
         assert paragraph.compounds == (compound,)
         assert paragraph.words() == words
 
-    def test_encoding_of_the_original(self, tmp_path: Path) -> None:
-        path = tmp_path / "corpus.txt"
-        path.write_bytes(TEXT.encode("gb18030"))
-        assert list(read_pfr(path, encoding="gb18030")) == [FIRST, SECOND]
-        with pytest.raises(CorpusError, match=r"corpus\.txt:1: byte 0x.* is not utf-8"):
-            list(read_pfr(path))
 
-
-@pytest.mark.parametrize(
+@looped(
     ("line", "fault"),
     [
         ("好", "'好' has no tag; each word is written 词/tag"),
@@ -146,16 +136,6 @@ def test_faults_come_with_their_line(tmp_path: Path, line: str, fault: str) -> N
     with pytest.raises(CorpusError, match=fault) as caught:
         read(tmp_path, f"好/a\n\n{line}\n")
     assert caught.value.line == 3
-
-
-@pytest.mark.parametrize("text", ["", "\n \u3000\n"])
-def test_a_file_without_words_is_an_error(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "corpus.txt"
-    path.write_text(text, "utf-8")
-    with pytest.raises(CorpusError, match="no words in the file; each word is written 词/tag"):
-        list(read_pfr(path))
-    with pytest.raises(CorpusError, match="no words in the file; each word is written 词_tag"):
-        list(read_tagged(path))
 
 
 # Words that cannot be taken for mark-up, and all that cells may hold.
@@ -202,24 +182,6 @@ def test_paragraphs_are_read_as_they_are(corpus: list[Paragraph]) -> None:
         assert list(read_pfr(path)) == corpus
 
 
-@given(st.text("a/[]{} \n1-m", max_size=40))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "corpus.txt")
-        path.write_text(text, "utf-8")
-        try:
-            corpus = list(read_pfr(path))
-        except CorpusError as error:
-            line = error.line
-        else:
-            for paragraph in corpus:
-                assert all(word and tag for word, tag in paragraph.tokens)
-                merged = "".join(paragraph.words(merge=True))
-                assert merged == "".join(paragraph.words())
-            return
-        assert 1 <= line <= text.count("\n") + 1
-
-
 class TestTagged:
     def test_reading(self, tmp_path: Path) -> None:
         path = tmp_path / "corpus.wordpos"
@@ -231,7 +193,7 @@ class TestTagged:
         with pytest.raises(CorpusError, match=r":1: '他_PN' has no tag; each word is written 词/t"):
             list(read_tagged(path, separator="/"))
 
-    @pytest.mark.parametrize("separator", ["", " ", "\u3000", "\n", "//", "\ufeff", "\ud800"])
+    @looped("separator", ["", " ", "\u3000", "\n", "//", "\ufeff", "\ud800"])
     def test_separators_that_are_none(self, tmp_path: Path, separator: str) -> None:
         with pytest.raises(ValueError, match="cannot separate words from tags; use / or _"):
             list(read_tagged(tmp_path, separator=separator))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from looped import looped
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -51,7 +51,7 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     assert found.heads() == (1, 2, 6, 6, 3, 4, ROOT)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("parts", "head"),
     [
         ("theme:X:a|Head:X:b|goal:X:c", 1),
@@ -76,7 +76,7 @@ def test_which_part_is_the_head(tmp_path: Path, parts: str, head: int) -> None:
     assert parse(tmp_path, f"NP({parts})").constituents[0].head == head
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tree", "left"),
     [
         ("NP(Head:NP(Head:Nab:貓))", "(NP (Nab 貓))"),
@@ -119,19 +119,6 @@ def test_any_tree_and_its_heads(sentence: ConstituencySentence) -> None:
     assert list(found.constituents) == kept
 
 
-@given(st.lists(st.sampled_from([*"#()|:[]", " ", "NP", "Head", "a"]), max_size=12).map("".join))
-def test_any_line_is_a_tree_or_a_fault_with_its_place(text: str) -> None:
-    for line in (text, f"#[] {text}#", f"#[] NP(Head:{text})#"):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                sentences = read(Path(folder), "#[] NP(Head:Nab:a)#", line)
-            except CorpusError as error:
-                if error.line != 2:
-                    raise
-            else:
-                assert len(sentences) == 1 + bool(line.strip())
-
-
 def test_lines(tmp_path: Path) -> None:
     lines = [
         "#1:1.[12] VP(Head:VA:來)#，(COMMACATEGORY)",
@@ -140,12 +127,9 @@ def test_lines(tmp_path: Path) -> None:
         "#3:2.1.[7]VP(Head:VA:走)#。」(PERIODCATEGORY)",
     ]
     assert [found.words for found in read(tmp_path, *lines)] == [("來",), ("去",), ("走",)]
-    path = tmp_path / "parsed.xz"
-    path.write_bytes(lzma.compress(lines[0].encode("big5")))
-    assert [found.words for found in sinica_sentences(path, encoding="big5")] == [("來",)]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tree", "fault"),
     [
         ("", "nothing stands before #"),
@@ -182,7 +166,7 @@ def test_lines_that_are_no_trees(tmp_path: Path, tree: str, fault: str) -> None:
         read(tmp_path, "#1[1] VP(Head:VA:來)#。", f"#2[2] {tree}#。(PERIODCATEGORY)")
 
 
-@pytest.mark.parametrize(
+@looped(
     "line",
     [
         "VP(Head:VA:來)",
@@ -192,18 +176,13 @@ def test_lines_that_are_no_trees(tmp_path: Path, tree: str, fault: str) -> None:
         "#",
         "[]#",
         "x" * 99,
+        # With two repeats side by side that both take it, this would not end.
+        "#1[1]" + "\t" * 1_000_000,
     ],
 )
 def test_lines_that_are_none_of_the_treebank(tmp_path: Path, line: str) -> None:
     with pytest.raises(CorpusError, match=r"parsed:1: .* is no line of the treebank"):
         read(tmp_path, line)
-
-
-def test_files_without_a_tree(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="parsed:1: no tree in the file"):
-        read(tmp_path, "")
-    with pytest.raises(CorpusError, match="parsed:2: no tree in the file"):
-        read(tmp_path, "", " ", "")
 
 
 def test_deep_trees_are_no_burden(tmp_path: Path) -> None:
@@ -227,11 +206,3 @@ def test_the_sample_of_the_corpus(data_folder: Path) -> None:
     # 59,215 opening brackets, 16 of them of phrases that are the only part of one of their label.
     assert sum(len(found.constituents) for found in sentences) == 59_199
     assert all(found.heads().count(ROOT) == 1 for found in sentences)
-
-
-def test_a_line_of_white_space_is_tried_once(tmp_path: Path) -> None:
-    """With two repeats side by side that both take it, this would not end."""
-    path = tmp_path / "parsed"
-    path.write_text("#1[1]" + "\t" * 1_000_000 + "\n")
-    with pytest.raises(CorpusError, match=r"parsed:1: .* is no line of the treebank"):
-        list(sinica_sentences(path))

@@ -67,7 +67,7 @@ def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
         tagged_words(folder / "pfr", days=frozenset({7}))
 
 
-@pytest.mark.parametrize("name", ["words.conllu", "words.tagged"])
+@looped("name", ["words.conllu", "words.tagged"])
 def test_names_of_brackets_are_brackets(tmp_path: Path, name: str) -> None:
     """Whole words alone: other words are as they stand."""
     words = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "x-LRB-", r"1\/2"]

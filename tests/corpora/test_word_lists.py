@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -47,7 +46,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "expected", "format"),
     [
         (
@@ -55,6 +54,7 @@ def written(folder: Path, text: str) -> Path:
             [("中國", (), 0), ("中国", (), 0), ("一", (), 0), ("AA制", (), 0)],
             "cedict",
         ),
+        ("中國 中国 [Zhong1 guo2] /China/\n", [("中國", (), 0), ("中国", (), 0)], "cedict"),
         (JIEBA, [("中国", ("ns",), 34488), ("一", ("m",), 217830), ("云计算", (), 5)], "jieba"),
         (
             WORDS,
@@ -80,20 +80,7 @@ def test_formats_are_told_apart(
     assert list(read_word_list(path, format=format)) == list(read_word_list(path))
 
 
-def test_cedict_without_comments_and_compressed_files(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt.gz"
-    path.write_bytes(gzip.compress("中國 中国 [Zhong1 guo2] /China/\n".encode()))
-    assert [word for word, _, _ in read_word_list(path)] == ["中國", "中国"]
-
-
-def test_files_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
-    words = read_word_list(written(tmp_path, "词\n" * 50 + "词\t\t\t\n"))
-    assert [next(words).word for _ in range(50)] == ["词"] * 50
-    with pytest.raises(CorpusError):
-        next(words)
-
-
-@pytest.mark.parametrize(
+@looped(
     ("text", "line", "fault"),
     [
         (CEDICT + "中國 中国\n", 6, "no entry such as `中國"),
@@ -106,8 +93,6 @@ def test_files_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
         ("词" * (LONGEST_ENTRY + 1), 1, "255 are the most"),
         ("词\t" + "N" * (LONGEST_ENTRY + 1), 1, "255 are the most"),
         ("词\r词\n", 1, "carriage return"),
-        ("", 1, "no word in the list"),
-        ("\n \n", 1, "no word in the list"),
         ("# CC-CEDICT\n#! version=1\n", 1, "no word in the list"),
     ],
 )
@@ -142,7 +127,7 @@ WORDS_WITH_SPACES = [
 ]
 
 
-@pytest.mark.parametrize("text", USER_DICTIONARIES)
+@looped("text", USER_DICTIONARIES)
 def test_user_dictionaries_of_jieba_are_known(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)
     words = [entry.word for entry in read_word_list(path)]
@@ -216,7 +201,7 @@ def test_flags_and_tags_have_meanings() -> None:
     assert {*FLAGS_OF_CTB.values()} <= LIST_FLAGS
 
 
-@pytest.mark.parametrize("text", WORDS_WITH_SPACES)
+@looped("text", WORDS_WITH_SPACES)
 def test_words_with_spaces_are_none_of_jieba(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)
     expected = [line.split("\t")[0] for line in text.splitlines()]

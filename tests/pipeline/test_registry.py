@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import small_pipeline
 import spacy
 from spacy.util import registry
 
@@ -163,11 +162,10 @@ def test_score_weights_are_known_before_there_is_a_pipeline() -> None:
     assert run(code).split() == ["True", "True"]
 
 
-def test_what_annotates_imports_nothing_that_trains_or_reads(made_once: Any) -> None:
-    folder = made_once("small-pipeline", lambda folder: small_pipeline.trained().to_disk(folder))
+def test_what_annotates_imports_nothing_that_trains_or_reads(small_pipeline_folder: Path) -> None:
     imported = run(
         "import sys, spacy\n"
-        f"spacy.load({str(folder)!r})('我看书。')\n"
+        f"spacy.load({str(small_pipeline_folder)!r})('我看书。')\n"
         "print(*(name for name in sys.modules if name.startswith('spacy_structreg.')))"
     ).split()
     needless = ("training", "cli", "corpora.files", "corpora.formats", "models.reports")

@@ -127,6 +127,15 @@ def test_pages_load_nothing_from_elsewhere(client: httpx.Client) -> None:
         assert "set-cookie" not in headers
 
 
+@looped("path", ["/", "/docs", "/page/palette.css", "/page/page.js"])
+def test_pages_answer_requests_for_their_headers(client: httpx.Client, path: str) -> None:
+    whole, headers = (client.request(method, path) for method in ("GET", "HEAD"))
+    assert headers.status_code == 200
+    assert headers.content == b""
+    for name in ("content-type", "content-length"):
+        assert headers.headers[name] == whole.headers[name]
+
+
 # Annotation --------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -34,9 +33,9 @@ def server(planted: tuple[Path, dict[str, str]]) -> Iterator[Running]:
         yield server
 
 
-def asked(server: Running, *texts: str, path: str = "/v1/annotate", **more: Any) -> httpx.Response:
+def asked(server: Running, *texts: str) -> httpx.Response:
     with server.client() as client:
-        return client.post(path, json={"texts": texts, **more})
+        return client.post("/v1/annotate", json={"texts": texts})
 
 
 def told(answer: httpx.Response) -> tuple[int, str]:
@@ -119,16 +118,6 @@ def test_sizes_of_answers(server: Running) -> None:
     long = "a " * 2_000
     assert asked(server, long).status_code == 200
     assert told(asked(server, *[long] * 50)) == (413, "answer_too_large")
-
-
-@pytest.mark.slow
-def test_conllu_of_the_longest_text(blank: Path) -> None:
-    # Time that grew by the square of the tokens would be over.
-    text = "a " * 10_000
-    with running(blank) as server:
-        answer = asked(server, text, path="/v1/annotate?format=conllu")
-    assert answer.status_code == 200
-    assert answer.text.count("\ta\t") == 10_000
 
 
 def test_workers_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import spacy
 from running_server import SECONDS, Running, figure, running, waited_for
 
 pytestmark = pytest.mark.slow
@@ -34,6 +35,22 @@ def server(pipeline: Path) -> Iterator[Running]:
 def patient(pipeline: Path) -> Iterator[Running]:
     """A service with the patience that is usual."""
     with running(pipeline, "--workers", "2") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def blank_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service of a pipeline without parts, for few clients."""
+    folder = tmp_path_factory.mktemp("blank") / "pipeline"
+    spacy.blank("zh").to_disk(folder)
+    with running(folder, "--max-connections", "5") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def strict(pipeline: Path) -> Iterator[Running]:
+    """A service that takes and answers little at once."""
+    with running(pipeline, "--max-waiting", "2", "--seconds", "1") as server:
         yield server
 
 
@@ -180,18 +197,25 @@ def test_fifty_clients_at_once(patient: Running) -> None:
         assert all(threads.map(ask, range(50)))
 
 
-def test_more_connections_than_may_be(blank: Path) -> None:
-    with running(blank, "--max-connections", "5") as server:
-        connections = [connected(server) for _ in range(5)]
-        with connected(server) as connection:
-            status, content = answer_of(connection)
-        assert (status, content["error"]["code"]) == (503, "busy")
-        for each in connections:
-            each.close()
-        waited_for(lambda: is_well(server))
-        with server.client() as client:
-            figures = client.get("/metrics").text
-        assert 'structreg_requests_total{route="other",status="503"} ' in figures
+def test_more_connections_than_may_be(blank_server: Running) -> None:
+    connections = [connected(blank_server) for _ in range(5)]
+    with connected(blank_server) as connection:
+        status, content = answer_of(connection)
+    assert (status, content["error"]["code"]) == (503, "busy")
+    for each in connections:
+        each.close()
+    waited_for(lambda: is_well(blank_server))
+    with blank_server.client() as client:
+        figures = client.get("/metrics").text
+    assert 'structreg_requests_total{route="other",status="503"} ' in figures
+
+
+def test_conllu_of_the_longest_text(blank_server: Running) -> None:
+    # Time that grew by the square of the tokens would be over.
+    with blank_server.client() as client:
+        answer = client.post("/v1/annotate?format=conllu", json={"texts": ["a " * 10_000]})
+    assert answer.status_code == 200
+    assert answer.text.count("\ta\t") == 10_000
 
 
 def test_clients_that_hang_up(patient: Running) -> None:
@@ -203,37 +227,34 @@ def test_clients_that_hang_up(patient: Running) -> None:
     assert is_well(patient)
 
 
-def test_clients_that_hang_up_within_a_body(blank: Path) -> None:
-    with running(blank) as server:
-        with connected(server) as connection:
-            connection.sendall(HEAD + b"content-length: 1000\r\n\r\n" + b"{")
-        with server.client() as client:
-            told = 'structreg_requests_total{route="/v1/annotate",status="0"} 1.0'
-            waited_for(lambda: told in client.get("/metrics").text)
+def test_clients_that_hang_up_within_a_body(blank_server: Running) -> None:
+    with connected(blank_server) as connection:
+        connection.sendall(HEAD + b"content-length: 1000\r\n\r\n" + b"{")
+    with blank_server.client() as client:
+        told = 'structreg_requests_total{route="/v1/annotate",status="0"} 1.0'
+        waited_for(lambda: told in client.get("/metrics").text)
 
 
-def test_more_requests_than_may_wait(pipeline: Path) -> None:
-    with running(pipeline, "--max-waiting", "2", "--seconds", "2") as server:
+def test_more_requests_than_may_wait(strict: Running) -> None:
+    def ask(number: int) -> httpx.Response:
+        with strict.client() as client:
+            return client.post("/v1/annotate", json={"texts": ["我看书。" * 1_000] * 60})
 
-        def ask(number: int) -> httpx.Response:
-            with server.client() as client:
-                return client.post("/v1/annotate", json={"texts": ["我看书。" * 1_000] * 60})
-
-        with ThreadPoolExecutor(12) as threads:
-            found = list(threads.map(ask, range(12)))
-        told = {(each.status_code, each.json().get("error", {}).get("code")) for each in found}
-        assert (429, "busy") in told
-        assert told <= {(200, None), (429, "busy"), (503, "time_over")}
-        assert all("retry-after" in each.headers for each in found if each.status_code != 200)
-        waited_for(lambda: is_well(server))
+    with ThreadPoolExecutor(12) as threads:
+        found = list(threads.map(ask, range(12)))
+    told = {(each.status_code, each.json().get("error", {}).get("code")) for each in found}
+    assert (429, "busy") in told
+    assert told <= {(200, None), (429, "busy"), (503, "time_over")}
+    assert all("retry-after" in each.headers for each in found if each.status_code != 200)
+    waited_for(lambda: is_well(strict))
 
 
-def test_requests_that_take_too_long(pipeline: Path) -> None:
-    with running(pipeline, "--seconds", "0.5") as server, server.client() as client:
+def test_requests_that_take_too_long(strict: Running) -> None:
+    with strict.client() as client:
         found = client.post("/v1/annotate", json={"texts": ["我看书。" * 5_000], "alternatives": 9})
         assert (found.status_code, found.json()["error"]["code"]) == (503, "time_over")
         assert found.headers["retry-after"] == "1"
-        waited_for(lambda: is_well(server))
+        waited_for(lambda: is_well(strict))
 
 
 # Memory and ends ---------------------------------------------------------------------------------
@@ -269,15 +290,16 @@ def test_nothing_is_kept_of_hostile_bodies(patient: Running) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
-def test_workers_that_die_are_started_again(pipeline: Path) -> None:
-    with running(pipeline) as server:
-        _, worker = processes_of(server)
+def test_workers_that_die_are_started_again(patient: Running) -> None:
+    _, *workers = processes_of(patient)
+    for worker in workers:
         os.kill(worker, signal.SIGKILL)
-        with server.client() as client:
-            found = client.post("/v1/annotate", json={"texts": ["我看书。"]})
-            assert found.status_code == 200
-            assert client.get("/health").status_code == 200
-        assert worker not in processes_of(server)
+    with patient.client() as client:
+        found = client.post("/v1/annotate", json={"texts": ["我看书。"]})
+        assert found.status_code == 200
+        assert client.get("/health").status_code == 200
+    assert len(workers) == 2
+    assert not {*workers} & {*processes_of(patient)}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -135,6 +134,11 @@ class Visit:
             wait_until_drawn(self.page)
         return self.page
 
+    def expect_faults(self, pattern: str) -> None:
+        """Check that the browser has told of these faults, and of no others so far."""
+        assert [each for each in self.faults if not re.search(pattern, each)] == []
+        self.faults.clear()
+
     def close(self) -> None:
         """Check that nothing went wrong, and that nobody but the service was asked."""
         if self.shared is None:
@@ -149,20 +153,18 @@ class Visit:
         assert self.faults == []
 
 
+@contextmanager
+def visiting(*arguments: Any, **options: Any) -> Iterator[Visit]:
+    """A visit that is looked at when it ends without a fault of the test."""
+    opened = Visit(*arguments, **options)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
 def visit(browser: Browser, service: Service, shared: Page) -> Iterator[Visit]:
-    opened = Visit(browser, service, shared)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def phone(browser: Browser, service: Service) -> Iterator[Visit]:
-    opened = Visit(
-        browser, service, viewport={"width": 320, "height": 640}, is_mobile=True, has_touch=True
-    )
-    yield opened
-    opened.close()
+    with visiting(browser, service, shared) as opened:
+        yield opened
 
 
 def words_of(page: Page) -> list[str]:
@@ -200,9 +202,25 @@ def test_what_is_typed_is_annotated(visit: Visit) -> None:
     assert words_of(page) == expected_words(found)
     tags = page.locator(".token .tag").all_text_contents()
     assert tags == [token["tag"] for token in found["tokens"]]
+    # Characters outside the basic plane keep their places.
+    text = "𠮷野家👍我看书。"
+    page.locator("#text").fill(text)
+    expect(page.locator(".token").first).to_contain_text("𠮷")
+    wait_until_drawn(page)
+    assert words_of(page) == expected_words(visit.service.annotate(text))
+    page.get_by_role("button", name="Traditional").click()
+    expect(page.locator(".token").first).to_contain_text("我")
+    wait_until_drawn(page)
+    assert "".join(words_of(page)) == page.locator("#text").input_value()
     page.locator("#text").fill("")
     expect(page.locator("#status")).to_contain_text("Type or paste")
     expect(page.locator(".token")).to_have_count(0)
+    # What is too long is not sent.
+    limit = httpx.get(f"{visit.service.address}/v1/pipeline").json()["limits"]["text"]
+    visit.requests.clear()
+    page.locator("#text").fill("书" * (limit + 1))
+    expect(page.locator("#status")).to_contain_text("too long by 1 character")
+    assert not any("annotate" in url for url in visit.requests)
 
 
 def test_a_request_that_is_overtaken_is_aborted(visit: Visit) -> None:
@@ -219,21 +237,6 @@ def test_a_request_that_is_overtaken_is_aborted(visit: Visit) -> None:
     assert len(held) == 1
 
 
-def test_a_text_that_is_too_long_is_not_sent(visit: Visit) -> None:
-    page = visit.open(None)
-    limit = httpx.get(f"{visit.service.address}/v1/pipeline").json()["limits"]["text"]
-    page.locator("#text").fill("书" * (limit + 1))
-    expect(page.locator("#status")).to_contain_text("too long by 1 character")
-    assert not any("annotate" in url for url in visit.requests)
-
-
-def test_examples_are_annotated_by_a_click(visit: Visit) -> None:
-    page = visit.open(None)
-    page.get_by_role("button", name="Traditional").click()
-    wait_until_drawn(page)
-    assert "".join(words_of(page)) == page.locator("#text").input_value()
-
-
 def test_a_long_text_is_drawn_as_a_whole_and_trees_as_they_are_seen(visit: Visit) -> None:
     text = TEXT * 150
     page = visit.open(text)
@@ -245,12 +248,6 @@ def test_a_long_text_is_drawn_as_a_whole_and_trees_as_they_are_seen(visit: Visit
     assert 0 < seen < 60
     page.locator("figure").last.scroll_into_view_if_needed()
     expect(page.locator("figure").last.locator("svg")).to_be_visible()
-
-
-def test_characters_outside_the_basic_plane_keep_their_places(visit: Visit) -> None:
-    text = "𠮷野家👍我看书。"
-    page = visit.open(text)
-    assert words_of(page) == expected_words(visit.service.annotate(text))
 
 
 # Views --------------------------------------------------------------------------------------------
@@ -265,6 +262,10 @@ def test_views_show_what_the_api_finds(visit: Visit) -> None:
     words = expected_words(found)
     assert spans == ["".join(words[each["start"] : each["end"]]) for each in found["entities"]]
     assert spans
+    # Their label has the color that it has everywhere.
+    color = FILLS[fill_of(found["entities"][0]["label"])].light
+    shown = page.locator(".entity").first.evaluate("each => getComputedStyle(each).backgroundColor")
+    assert re.findall(r"\d+", shown) == [str(int(color[i : i + 2], 16)) for i in (1, 3, 5)]
     choose(page, "Categories")
     best = max(found["categories"], key=found["categories"].get)
     expect(page.locator("#panel li").first).to_contain_text(best)
@@ -304,17 +305,6 @@ def test_of_a_long_analysis_what_differs_is_shown(visit: Visit) -> None:
     expect(rows.nth(1)).to_contain_text("…")
 
 
-def test_trees_can_be_made_larger(visit: Visit) -> None:
-    page = visit.open(view="trees")
-    svg = page.locator("figure svg").first
-    before = svg.bounding_box()
-    page.get_by_role("button", name="Larger").click()
-    after = svg.bounding_box()
-    assert before is not None
-    assert after is not None
-    assert after["width"] == pytest.approx(1.25 * before["width"], rel=0.01)
-
-
 def test_trees_are_as_wide_as_the_page_and_longer_ones_are_scrolled(visit: Visit) -> None:
     page = visit.page
     page.set_viewport_size({"width": 1000, "height": 700})
@@ -333,6 +323,10 @@ def test_trees_are_as_wide_as_the_page_and_longer_ones_are_scrolled(visit: Visit
     whole, seen = frame.evaluate(sizes)
     assert whole > seen
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    page.get_by_role("button", name="Larger").click()
+    expect(page.locator("output")).to_have_text("65 %")
+    page.keyboard.press("0")
+    expect(page.locator("output")).to_have_text("50 %")
     page.keyboard.press("+")
     expect(page.locator("output")).to_have_text("65 %")
     assert svg.bounding_box()["width"] == pytest.approx(0.65 * drawn, abs=1)  # type: ignore[index]
@@ -410,54 +404,52 @@ def test_a_clicked_word_is_explained(visit: Visit) -> None:
     assert focused(page).startswith("写")
 
 
-@pytest.mark.parametrize(
-    ("view", "style", "target", "part"),
-    [
-        ("words", None, ".token .tag", "Words"),
-        ("words", None, ".boundary", "Words"),
-        ("trees", "dep", "text[data-arc]", "Dependencies"),
-        ("trees", "tree", "text[data-phrase]", "Phrases"),
-        ("entities", None, ".entity", "Entities"),
-        ("categories", None, "#panel li button", "Categories"),
-    ],
-)
-def test_whatever_was_decided_can_be_clicked(
-    visit: Visit, view: str, style: str | None, target: str, part: str
-) -> None:
-    page = visit.open(view=view)
-    if style:
-        page.locator(f'[data-style="{style}"]').click()
-    page.locator(target).first.click()
-    decision = page.locator("#explanation .decision").first
-    expect(decision).to_be_visible()
-    assert part in page.locator("#part option:checked").inner_text()
+def test_whatever_was_decided_can_be_clicked(visit: Visit) -> None:
+    page = visit.open()
+    for view, style, target, part in (
+        ("Words", None, ".token .tag", "Words"),
+        ("Words", None, ".boundary", "Words"),
+        ("Trees", "dep", "text[data-arc]", "Dependencies"),
+        ("Trees", "tree", "text[data-phrase]", "Phrases"),
+        ("Entities", None, ".entity", "Entities"),
+        ("Categories", None, "#panel li button", "Categories"),
+    ):
+        choose(page, view)
+        if style:
+            page.locator(f'[data-style="{style}"]').click()
+        clicked = page.locator(target).first
+        relation = clicked.text_content() or "no relation"
+        clicked.click()
+        decision = page.locator("#explanation .decision").first
+        expect(decision).to_be_visible()
+        assert part in page.locator("#part option:checked").inner_text()
+        if part == "Dependencies":
+            # An arc by its own decision.
+            expect(decision.locator("summary b").first).to_contain_text(relation)
+        page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize(
-    ("style", "target", "kind"),
-    [
-        ("dep", "text:not([data-arc])", "words"),
-        ("dep", "text[data-arc]", "heads"),
-        ("tree", "text", "words"),
-    ],
-)
-def test_white_space_among_the_words_is_not_counted(
-    visit: Visit, style: str, target: str, kind: str
-) -> None:
+def test_white_space_among_the_words_is_not_counted(visit: Visit) -> None:
     page = visit.open("他 看  北京。", view="trees")
-    page.locator(f'[data-style="{style}"]').click()
     document = visit.service.annotate("他 看  北京。")
     text = document["text"]
     places = [(each["start"], each["end"]) for each in document["tokens"]]
     # Both a token of white space and a word after it, or the numbers would agree anyway.
     number = next(i for i, (start, end) in enumerate(places) if text[start:end] == "北京")
     assert any(text[start:end].isspace() for start, end in places[:number])
-    drawn = page.locator(f'{target}[data-kind="{kind}"][data-token="{number}"]')
     dep = document["tokens"][number]["dep"]
     assert dep not in [each.get("dep") for each in document["tokens"][number + 1 :]]
-    assert drawn.text_content() == ("北京" if kind == "words" else dep)
-    drawn.click()
-    expect(page.locator("#explained")).to_have_text("Why 北京?")
+    for style, target, kind in (
+        ("dep", "text:not([data-arc])", "words"),
+        ("dep", "text[data-arc]", "heads"),
+        ("tree", "text", "words"),
+    ):
+        page.locator(f'[data-style="{style}"]').click()
+        drawn = page.locator(f'{target}[data-kind="{kind}"][data-token="{number}"]')
+        assert drawn.text_content() == ("北京" if kind == "words" else dep)
+        drawn.click()
+        expect(page.locator("#explained")).to_have_text("Why 北京?")
+        page.keyboard.press("Escape")
 
 
 def test_each_of_several_trees_of_a_sentence_has_its_own_words(
@@ -508,16 +500,6 @@ def test_an_explanation_that_is_waited_for_is_asked_for_once(visit: Visit) -> No
     expect(page.locator("#explained")).to_have_text("Why 我?")
     expect(decision).to_be_visible()
     assert held == []
-
-
-def test_an_arc_is_explained_by_its_own_decision(visit: Visit) -> None:
-    page = visit.open("我看书。", view="trees")
-    page.locator('[data-style="dep"]').click()
-    arc = page.locator("text[data-arc]").first
-    relation = arc.text_content() or "no relation"
-    arc.click()
-    chosen = page.locator("#explanation .decision summary b").first
-    expect(chosen).to_contain_text(relation)
 
 
 # User words ---------------------------------------------------------------------------------------
@@ -631,17 +613,17 @@ def test_a_link_opens_the_same_page_elsewhere(
     expect(page.locator("#status")).to_contain_text("copied")
     link = page.evaluate("() => navigator.clipboard.readText()")
     assert link.startswith(f"{service.address}/#")
-    other = Visit(browser, service)
-    other.page.goto(link)
-    wait_until_drawn(other.page)
-    expect(other.page.locator("#text")).to_have_value(TEXT)
-    expect(other.page.get_by_role("tab", name="Trees")).to_have_attribute("aria-selected", "true")
-    expect(other.page.locator("figure svg").first).to_contain_text("写大")
-    # Another's words are not kept.
-    other.page.goto(service.address)
-    other.page.reload()
-    expect(other.page.locator("#user-words li")).to_have_count(0)
-    other.close()
+    with visiting(browser, service) as other:
+        page = other.page
+        page.goto(link)
+        wait_until_drawn(page)
+        expect(page.locator("#text")).to_have_value(TEXT)
+        expect(page.get_by_role("tab", name="Trees")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("figure svg").first).to_contain_text("写大")
+        # Another's words are not kept.
+        page.goto(service.address)
+        page.reload()
+        expect(page.locator("#user-words li")).to_have_count(0)
     assert not any("text=" in url for url in visit.requests)
 
 
@@ -777,9 +759,8 @@ def test_user_words_are_downloaded_as_their_list(visit: Visit, tmp_path: Path) -
 
 @pytest.fixture
 def chinese(browser: Browser, service: Service) -> Iterator[Visit]:
-    opened = Visit(browser, service, locale="zh-CN")
-    yield opened
-    opened.close()
+    with visiting(browser, service, locale="zh-CN") as opened:
+        yield opened
 
 
 # Texts and names that a reader meets, but for labels, features, the text itself, and keys.
@@ -860,23 +841,31 @@ def test_the_language_can_be_switched_and_is_remembered(chinese: Visit) -> None:
     expect(page.locator("#status")).to_contain_text("2 句")
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "told"),
-    [
-        (503, "time_over", "处理超时"),
-        (413, "answer_too_large", "文本太长"),
-        (413, "too_many_user_words", "上限（1,000 个）"),
-        (500, "failed", "处理这段文本时出错"),
-        (400, "bad_request", "服务器拒绝了请求：no such thing."),
-    ],
-)
-def test_errors_are_told_in_chinese(chinese: Visit, status: int, code: str, told: str) -> None:
-    page = chinese.open(None)
-    fault = {"error": {"code": code, "message": "no such thing"}}
-    page.route("**/v1/annotate", lambda route: route.fulfill(status=status, json=fault))
-    page.locator("#text").fill("我看书。")
-    expect(page.locator("#status")).to_contain_text(told)
-    chinese.faults.clear()
+MESSAGE = "user words have no <b>spaces</b>"
+ERRORS = [
+    (503, "time_over", "took too long", "处理超时"),
+    (413, "answer_too_large", "The text is too long", "文本太长"),
+    (413, "too_many_user_words", "1,000", "上限（1,000 个）"),
+    (500, "failed", "The pipeline fails on this text", "处理这段文本时出错"),
+    (400, "bad_request", "User words have no <b>spaces</b>.", f"服务器拒绝了请求：{MESSAGE}."),
+]
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_errors_are_told_and_nothing_is_sent_again(
+    browser: Browser, service: Service, locale: str
+) -> None:
+    with visiting(browser, service, locale=locale) as visit:
+        page = visit.open(None)
+        for number, (status, code, *told) in enumerate(ERRORS, start=1):
+            fault = {"error": {"code": code, "message": MESSAGE}}
+            answer = {"status": status, "headers": {"Retry-After": "0.05"}, "json": fault}
+            with page.expect_response("**/v1/annotate"):
+                page.route("**/v1/annotate", lambda route: route.fulfill(**answer), times=1)  # noqa: B023
+                page.locator("#text").fill("书" * number)
+            expect(page.locator("#status")).to_contain_text(told[locale == "zh-CN"])
+        assert sum("annotate" in url for url in visit.requests) == len(ERRORS)
+        visit.expect_faults("400|413|500|503")
 
 
 def test_both_languages_have_every_text(visit: Visit) -> None:
@@ -969,15 +958,17 @@ def test_all_can_be_done_by_keys(visit: Visit) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_a_phone_needs_no_scrolling_to_the_side(phone: Visit) -> None:
-    page = phone.open()
-    for view in VIEWS:
-        choose(page, view)
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320, view
-    choose(page, "Words")
-    page.locator(".token").nth(1).tap()
-    expect(page.locator("#explanation .decision").first).to_be_visible()
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+def test_a_phone_needs_no_scrolling_to_the_side(browser: Browser, service: Service) -> None:
+    size = {"width": 320, "height": 640}
+    with visiting(browser, service, viewport=size, is_mobile=True, has_touch=True) as phone:
+        page = phone.open()
+        for view in VIEWS:
+            choose(page, view)
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= 320, view
+        choose(page, "Words")
+        page.locator(".token").nth(1).tap()
+        expect(page.locator("#explanation .decision").first).to_be_visible()
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
 
 
 # The contrast of all texts that are seen, and elements without a name.
@@ -1025,18 +1016,17 @@ NAMELESS = """() => [...document.querySelectorAll(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_can_be_read_in_light_and_dark(browser: Browser, service: Service, scheme: Any) -> None:
-    visit = Visit(browser, service, color_scheme=scheme)
-    page = visit.open(words='[{"word": "写大", "mode": "force"}]', confidence="1")
-    ground = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", ground))) < 200) == (scheme == "dark")
-    for view in VIEWS:
-        choose(page, view)
-        if view == "Words":
-            page.locator(".token").first.click()
-            expect(page.locator("#explanation .features").first).to_be_visible()
-        assert page.evaluate(CONTRASTS) == [], view
-        assert page.evaluate(NAMELESS) == [], view
-    visit.close()
+    with visiting(browser, service, color_scheme=scheme) as visit:
+        page = visit.open(words='[{"word": "写大", "mode": "force"}]', confidence="1")
+        ground = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground))) < 200) == (scheme == "dark")
+        for view in VIEWS:
+            choose(page, view)
+            if view == "Words":
+                page.locator(".token").first.click()
+                expect(page.locator("#explanation .features").first).to_be_visible()
+            assert page.evaluate(CONTRASTS) == [], view
+            assert page.evaluate(NAMELESS) == [], view
 
 
 def test_colors_can_be_chosen_and_stay(visit: Visit) -> None:
@@ -1056,15 +1046,6 @@ def test_colors_can_be_chosen_and_stay(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="/v1/annotate")).to_be_visible()
     assert page.evaluate(ground) == dark
     assert page.evaluate(CONTRASTS) == []
-
-
-def test_a_label_has_the_color_that_it_has_everywhere(visit: Visit) -> None:
-    page = visit.open(view="entities")
-    label = visit.service.annotate()["entities"][0]["label"]
-    entity = page.locator(".entity", has_text=label).first
-    color = FILLS[fill_of(label)].light
-    shown = entity.evaluate("each => getComputedStyle(each).backgroundColor")
-    assert re.findall(r"\d+", shown) == [str(int(color[i : i + 2], 16)) for i in (1, 3, 5)]
 
 
 # Hostile texts, and services that are gone --------------------------------------------------------
@@ -1091,15 +1072,14 @@ def test_markup_in_texts_and_words_never_runs(visit: Visit) -> None:
     assert page.locator(inserted).count() == 0
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    ["text", "text=我看书。&words={", "text=我看书。&words=[1,null,{}]&view=__proto__", "%E0%A4%A"],
-)
-def test_links_that_are_damaged_do_no_harm(visit: Visit, fragment: str) -> None:
-    visit.page.goto(f"{visit.service.address}/#{fragment}")
-    expect(visit.page.get_by_role("tab").first).to_be_visible()
-    visit.page.locator("#text").fill("我看书。")
-    expect(visit.page.locator(".token").first).to_be_visible()
+def test_links_that_are_damaged_do_no_harm(visit: Visit) -> None:
+    words = "text=我看书。&words="
+    for fragment in ("text", f"{words}{{", f"{words}[1,null,{{}}]&view=__proto__", "%E0%A4%A"):
+        visit.page.goto("about:blank")
+        visit.page.goto(f"{visit.service.address}/#{fragment}")
+        expect(visit.page.get_by_role("tab").first).to_be_visible()
+        visit.page.locator("#text").fill("小王看书。")
+        expect(visit.page.locator(".token").first).to_contain_text("小")
 
 
 def test_pictures_with_more_than_shapes_are_refused(visit: Visit) -> None:
@@ -1125,20 +1105,23 @@ def test_pictures_with_more_than_shapes_are_refused(visit: Visit) -> None:
     )
     assert refused == [True] * 6 + [False]
     # What the browser says of the handlers.
-    assert all("Content Security Policy" in fault for fault in visit.faults)
-    visit.faults.clear()
+    visit.expect_faults("Content Security Policy")
+
+
+BUSY: dict[str, Any] = {
+    "status": 429,
+    "headers": {"Retry-After": "1"},
+    "json": {"error": {"code": "busy", "message": "too many requests wait"}},
+}
 
 
 def test_a_busy_service_is_asked_again(visit: Visit) -> None:
     page = visit.open(None)
-    busy = {"error": {"code": "busy", "message": "too many requests wait"}}
-    answer = {"status": 429, "headers": {"Retry-After": "1"}, "json": busy}
-    page.route("**/v1/annotate", lambda route: route.fulfill(**answer), times=1)
+    page.route("**/v1/annotate", lambda route: route.fulfill(**BUSY), times=1)
     page.locator("#text").fill("我看书。")
     expect(page.locator("#status")).to_contain_text("busy")
     expect(page.locator(".token").first).to_be_visible()
-    assert all("429" in fault for fault in visit.faults)
-    visit.faults.clear()
+    visit.expect_faults("429")
 
 
 def test_the_status_is_what_it_was_when_an_explanation_was_waited_for(visit: Visit) -> None:
@@ -1146,27 +1129,13 @@ def test_the_status_is_what_it_was_when_an_explanation_was_waited_for(visit: Vis
     status = page.locator("#status")
     before = status.inner_text()
     assert "2 sentences" in before
-    busy = {"error": {"code": "busy", "message": "too many requests wait"}}
-    answer = {"status": 429, "headers": {"Retry-After": "1"}, "json": busy}
-    page.route("**/v1/explain", lambda route: route.fulfill(**answer), times=1)
+    page.route("**/v1/explain", lambda route: route.fulfill(**BUSY), times=1)
     page.locator(".token").first.click()
     expect(status).to_contain_text("busy")
     expect(page.locator("#explanation .decision").first).to_be_visible()
     expect(status).to_have_text(before)
     expect(status).to_have_attribute("data-kind", "")
-    visit.faults.clear()
-
-
-def test_a_text_that_takes_too_long_is_not_sent_again(visit: Visit) -> None:
-    page = visit.open(None)
-    fault = {"error": {"code": "time_over", "message": "not answered within 10 seconds"}}
-    answer = {"status": 503, "headers": {"Retry-After": "1"}, "json": fault}
-    page.route("**/v1/annotate", lambda route: route.fulfill(**answer))
-    page.locator("#text").fill("我看书。")
-    expect(page.locator("#status")).to_contain_text("took too long")
-    assert sum("annotate" in url for url in visit.requests) == 1
-    assert all("503" in fault for fault in visit.faults)
-    visit.faults.clear()
+    visit.expect_faults("429")
 
 
 def test_a_page_opened_while_the_pipeline_is_loaded_waits_for_it(visit: Visit) -> None:
@@ -1182,9 +1151,8 @@ def test_a_page_opened_while_the_pipeline_is_loaded_waits_for_it(visit: Visit) -
     page = visit.open()
     assert "".join(words_of(page)) == TEXT
     assert any("being loaded; trying again" in each for each in page.evaluate("() => told"))
-    assert all("503" in fault for fault in visit.faults)
     assert len(visit.faults) == 10
-    visit.faults.clear()
+    visit.expect_faults("503")
 
 
 def test_pictures_that_failed_are_asked_for_again(visit: Visit) -> None:
@@ -1207,64 +1175,45 @@ def test_pictures_that_failed_are_asked_for_again(visit: Visit) -> None:
     assert page.locator("figure.seen").count() < 8
     page.locator("figure").last.scroll_into_view_if_needed()
     expect(page.locator("figure").last.locator("svg")).to_be_visible()
-    assert all("500" in fault for fault in visit.faults)
-    visit.faults.clear()
+    visit.expect_faults("500")
 
 
-def test_a_service_that_takes_few_texts_draws_all_trees(browser: Browser, pipeline: Path) -> None:
-    with running(pipeline, "--max-texts", "2") as server:
-        visit = Visit(browser, Service(server.address))
-        page = visit.open("我看书。" * 3, view="trees")
-        expect(page.locator("figure svg")).to_have_count(3)
-        visit.close()
+def test_no_more_texts_are_sent_at_once_than_the_service_takes(visit: Visit) -> None:
+    described = httpx.get(f"{visit.service.address}/v1/pipeline").json()
+    described["limits"]["texts"] = 2
+    visit.page.route("**/v1/pipeline", lambda route: route.fulfill(json=described))
+    sent: list[int] = []
+
+    def count(route: Route) -> None:
+        sent.append(len(json.loads(route.request.post_data or "")["texts"]))
+        route.continue_()
+
+    visit.page.route("**/v1/annotate", count)
+    page = visit.open("我看书。" * 3, view="trees")
+    expect(page.locator("figure svg")).to_have_count(3)
+    assert max(sent) == 2
 
 
-def test_faults_that_the_service_tells_are_shown(visit: Visit) -> None:
-    page = visit.open(None)
-    fault = {"error": {"code": "bad_request", "message": "user words have no <b>spaces</b>"}}
-    page.route("**/v1/annotate", lambda route: route.fulfill(status=400, json=fault), times=1)
-    page.locator("#text").fill("我看书。")
-    expect(page.locator("#status")).to_have_text("User words have no <b>spaces</b>.")
-    assert all("400" in fault for fault in visit.faults)
-    visit.faults.clear()
-
-
-def test_a_service_that_comes_back_is_found(browser: Browser, pipeline: Path) -> None:
-    with socket.socket() as holder:
-        # Bound, and not listening: nobody else is given the port meanwhile.
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        port = str(holder.getsockname()[1])
-        with running(pipeline, "--port", port) as server:
-            visit = Visit(browser, Service(server.address))
-            page = visit.open()
+def test_a_service_that_comes_back_is_found(browser: Browser, service: Service) -> None:
+    with visiting(browser, service) as visit:
+        page = visit.open()
         status = page.locator("#status")
         # A click is answered as soon as somebody is there, and so is what is typed.
+        visit.context.set_offline(True)
         page.locator(".token").nth(1).click()
         expect(status).to_contain_text("does not answer")
-        with running(pipeline, "--port", port):
-            expect(page.locator("#explanation .decision").first).to_be_visible(timeout=30_000)
-            expect(status).to_contain_text("2 sentences")
+        visit.context.set_offline(False)
+        expect(page.locator("#explanation .decision").first).to_be_visible(timeout=30_000)
+        expect(status).to_contain_text("2 sentences")
+        visit.context.set_offline(True)
         page.locator("#text").fill("我看书。")
         expect(status).to_contain_text("does not answer")
-        with running(pipeline, "--port", port):
-            expect(page.locator(".token").first).to_contain_text("我", timeout=30_000)
-            assert "".join(words_of(page)) == "我看书。"
-            asked = [url for url in visit.requests if url.endswith("v1/pipeline")]
-            assert len(asked) > 1
-    # Without a service, and while that loads the pipeline.
-    assert all(re.search("ERR_(CONNECTION|EMPTY)|503", fault) for fault in visit.faults)
-    visit.faults.clear()
-    visit.close()
-
-
-@pytest.mark.parametrize("path", ["/", "/docs", "/page/palette.css", "/page/page.js"])
-def test_pages_answer_requests_for_their_headers(service: Service, path: str) -> None:
-    whole, headers = (httpx.request(method, service.address + path) for method in ("GET", "HEAD"))
-    assert headers.status_code == 200
-    assert headers.content == b""
-    for name in ("content-type", "content-length"):
-        assert headers.headers[name] == whole.headers[name]
+        visit.context.set_offline(False)
+        expect(page.locator(".token").first).to_contain_text("我", timeout=30_000)
+        assert "".join(words_of(page)) == "我看书。"
+        # It may be another one.
+        assert sum(url.endswith("v1/pipeline") for url in visit.requests) > 1
+        visit.expect_faults("ERR_INTERNET_DISCONNECTED")
 
 
 def test_the_page_has_nothing_inline_and_nothing_from_elsewhere() -> None:
