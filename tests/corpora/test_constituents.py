@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from looped import looped
-from random_trees import LABELS, TAGS, sentences_with_trees
+from random_trees import TAGS, sentences_with_trees
 
 from spacy_structreg.corpora.constituents import (
     ConstituencySentence,
@@ -21,7 +21,7 @@ from spacy_structreg.corpora.constituents import (
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
 from spacy_structreg.corpora.formats.brackets import constituency_sentences, read_brackets
-from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules
+from spacy_structreg.corpora.head_rules import HeadRules
 from spacy_structreg.corpora.trees import Tree
 
 RULES = HeadRules.from_text("S l VP|VB; r\nNP r NN; r\nVP l VB ADVP; l\nROOT r S; l")
@@ -77,7 +77,7 @@ def test_worked_by_hand(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "left"),
     [
         # A root that is nameless, or called ROOT or TOP, is taken off if it has one child only.
@@ -248,12 +248,6 @@ def test_all_lists_over_three_words_are_trees_or_refused() -> None:
     assert n_trees > 50
 
 
-@pytest.mark.parametrize(("words", "tags"), [("ab", ("X", "Y")), (("a", "b"), "XY")])
-def test_strings_are_no_words_and_no_tags(words: Any, tags: Any) -> None:
-    with pytest.raises(ValueError, match="give a tuple of words and a tuple of tags, not a string"):
-        ConstituencySentence(words, tags, (Constituent("X", 0, 2, 0),))
-
-
 @looped(
     ("words", "phrases", "fault"),
     [
@@ -269,6 +263,12 @@ def test_strings_are_no_words_and_no_tags(words: Any, tags: Any) -> None:
         ("a b c", [("X", 0, 3, 0), ("Y", 0, 1, 0), ("Z", 0, 2, 0)], "Z .* and Y .* pre-order"),
         ("a b c", [("X", 0, 3, 0), ("Y", 1, 2, 1), ("Z", 0, 1, 0)], "Z .* and Y .* pre-order"),
         ("a b c", [("X", 0, 3, 0), ("Y", 0, 2, 1)], "X .* headed by word 0, .* of its part Y"),
+        # What is no phrase.
+        *(
+            ("a b", [("X", begin, end, head)], f"X over the words {begin} to before {end}")
+            for begin, end, head in ((0, 0, 0), (1, 0, 0), (0, 1, 1), (1, 2, 0), (-1, 1, 0))
+        ),
+        ("a", [("", 0, 1, 0)], "no label"),
     ],
 )
 def test_lists_that_make_no_tree(
@@ -278,7 +278,21 @@ def test_lists_that_make_no_tree(
         sentence(words, *phrases)
 
 
-@pytest.mark.parametrize(
+@looped(
+    ("words", "tags", "fault"),
+    [
+        ("ab", ("X", "Y"), "give a tuple of words and a tuple of tags, not a string"),
+        (("a", "b"), "XY", "give a tuple of words and a tuple of tags, not a string"),
+        (("a", "b"), ("T",), "'a b': 1 tags for 2 words"),
+        (("a", ""), ("T", "T"), "word 1 is empty"),
+    ],
+)
+def test_sentences_that_are_none(words: Any, tags: Any, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        ConstituencySentence(words, tags, (Constituent("X", 0, 2, 0),))
+
+
+@looped(
     ("words", "word", "heads"),
     [
         (("a",), "a", (ROOT,)),
@@ -294,27 +308,6 @@ def test_one_word_without_constituents(
     assert found.heads() == found.dependencies().heads == heads
     assert found.with_heads(RULES) == found
     assert found.parents() == []
-
-
-def test_sentences_that_are_none() -> None:
-    with pytest.raises(ValueError, match="'a b': 1 tags for 2 words"):
-        ConstituencySentence(("a", "b"), ("T",), (Constituent("X", 0, 2, 0),))
-    with pytest.raises(ValueError, match="word 1 is empty"):
-        ConstituencySentence(("a", ""), ("T", "T"), (Constituent("X", 0, 2, 0),))
-
-
-@looped(
-    ("label", "begin", "end", "head"),
-    [("X", 0, 0, 0), ("X", 1, 0, 0), ("X", 0, 1, 1), ("X", 1, 2, 0), ("X", -1, 1, 0)],
-)
-def test_phrases_that_are_none(label: str, begin: int, end: int, head: int) -> None:
-    with pytest.raises(ValueError, match=f"X over the words {begin} to before {end}"):
-        ConstituencySentence(("a", "b"), ("T", "T"), (Constituent(label, begin, end, head),))
-
-
-def test_a_phrase_has_a_label() -> None:
-    with pytest.raises(ValueError, match="no label"):
-        ConstituencySentence(("a",), ("T",), (Constituent("", 0, 1, 0),))
 
 
 def test_deep_trees_are_no_burden() -> None:
@@ -339,9 +332,3 @@ def test_deep_trees_are_no_burden() -> None:
     # Each VB heads its S, over that on the left.
     assert long.heads() == (*range(1, depth + 1), ROOT)
     assert long.tree() == tree
-
-
-def test_labels_of_the_rules_of_treebanks(tmp_path: Path) -> None:
-    found = converted(read(tmp_path, "(IP (NP (NR 我)) (VP (VV 来)))"), HEAD_RULES["ctb"])
-    assert [phrase.head for phrase in found.constituents] == [1, 0, 1]
-    assert set(LABELS) >= set(RULES.steps) - {"ROOT"}

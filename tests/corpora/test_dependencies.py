@@ -1,6 +1,5 @@
 """Dependency trees: what may be one, what is projective, and how trees are made so."""
 
-import pickle
 import random
 from collections.abc import Sequence
 from itertools import pairwise, product
@@ -81,11 +80,6 @@ def trees(draw: st.DrawFn, n_most: int = 12) -> list[int]:
     return heads
 
 
-@given(head_lists(8, partial=True))
-def test_heads_without_circles_have_none_found(heads: list[int | None]) -> None:
-    assert not goes_in_circles(heads)
-
-
 @given(st.lists(st.none() | st.integers(-1, 5), min_size=6, max_size=6))
 def test_the_circle_that_is_found_is_one(heads: list[int | None]) -> None:
     circle = find_circle(heads)
@@ -99,7 +93,7 @@ def test_trees_are_projective_by_the_definition(heads: list[int]) -> None:
     assert is_projective(heads) == is_projective_by_definition(heads)
 
 
-@pytest.mark.parametrize("n_words", [1, 2, 3, 4])
+@looped("n_words", [1, 2, 3, 4])
 def test_part_of_a_tree_is_projective_if_a_projective_tree_has_it(n_words: int) -> None:
     every = list(product([ROOT, *range(n_words)], repeat=n_words))
     projective = [
@@ -146,13 +140,6 @@ def test_lifts_are_those_of_spacy(heads: list[int]) -> None:
     )
 
 
-@given(trees())
-def test_a_tree_with_one_root_keeps_it(heads: list[int]) -> None:
-    assert [word for word, head in enumerate(projectivize(heads)) if head == ROOT] == [
-        heads.index(ROOT)
-    ]
-
-
 def test_crossing_arcs_are_lifted_shortest_first() -> None:
     # 1 is below 3 and crosses the arc from 0 to 2.
     assert projectivize([ROOT, 3, 0, 0]) == (ROOT, 0, 0, 0)
@@ -173,20 +160,8 @@ def test_a_long_tangle_is_projectivised() -> None:
     assert lifted.count(ROOT) == 1
 
 
-def sentence(
-    words: str = "我 爱 她",
-    heads: tuple[int | None, ...] = (1, ROOT, 1),
-    labels: tuple[str | None, ...] = ("nsubj", "root", "obj"),
-) -> Sentence:
-    parts = tuple(words.split(" "))
-    return Sentence(parts, ("PN", "VV", "PN"), heads, labels)
-
-
-def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
-    assert sentence().heads == (1, -1, 1)
-    assert sentence(heads=(None, -1, None), labels=(None, "root", None)).labels[0] is None
-    assert sentence(heads=(-1, -1, 1)).heads[0] == ROOT
-    assert pickle.loads(pickle.dumps(sentence())) == sentence()
+def sentence(heads: tuple[int, ...] = (1, ROOT, 1)) -> Sentence:
+    return Sentence(("我", "爱", "她"), ("PN", "VV", "PN"), heads, ("nsubj", "root", "obj"))
 
 
 @given(st.lists(head_lists(5, partial=True), min_size=1, max_size=4))
@@ -218,16 +193,8 @@ def test_heads_outside_of_a_part_are_not_known_in_it() -> None:
 def test_heads_that_are_no_tree_are_refused_with_the_sentence(
     heads: tuple[int, ...], fault: str
 ) -> None:
-    with pytest.raises(ValueError, match=fault) as raised:
-        sentence(heads=heads)
-    assert "'我 爱 她'" in str(raised.value)
-
-
-def test_sentences_without_words_and_empty_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="without words"):
-        Sentence((), (), (), ())
-    with pytest.raises(ValueError, match="word 1 is empty"):
-        sentence("我  她")
+    with pytest.raises(ValueError, match=f"'我 爱 她'.*{fault}"):
+        sentence(heads)
 
 
 def test_a_parse_has_a_label_for_each_head() -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from looped import looped
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentence
 from spacy_structreg.corpora.dependencies import ROOT
@@ -174,7 +175,7 @@ def written(sentence: ConstituencySentence) -> str:
     )
 
 
-@pytest.mark.parametrize(("text", "expected"), TREES)
+@looped(("text", "expected"), TREES)
 def test_trees_annotated_by_hand(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "trees.bracket"
     path.write_text(text, "utf-8")
@@ -230,7 +231,7 @@ def test_the_first_row_that_fits() -> None:
     assert rules.find({"Z"}, {"Q"}, {"H"}) == "dep"
 
 
-@pytest.mark.parametrize("row", ["nsubj", "nsubj NP IP VP more"])
+@looped("row", ["nsubj", "nsubj NP IP VP more"])
 def test_rows_that_are_none(row: str) -> None:
     with pytest.raises(ValueError, match=f"the row '{row}' is not of the form RELATION child"):
         RelationRules.from_text(row)

@@ -81,7 +81,7 @@ def test_measures_by_known_values() -> None:
     assert difference("#b35309", "#8f6a00", "no green cones") < 10
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@looped("scheme", SCHEMES)
 def test_texts_and_lines_stand_out(scheme: str) -> None:
     colors = {name: getattr(color, scheme) for name, color in COLORS.items()}
     grounds = {colors[name] for name in ("ground", "surface")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from studies.ctb import CTB_SPLITS
 
 from spacy_structreg.corpora.splits import fold_bounds
@@ -35,16 +36,7 @@ class TestFolds:
 
 
 class TestChineseTreebank:
-    @pytest.mark.parametrize("name", CTB_SPLITS)
+    @looped("name", CTB_SPLITS)
     def test_parts_share_no_article(self, name: str) -> None:
         numbers = [number for part in CTB_SPLITS[name].values() for number in part.numbers()]
         assert len(numbers) == len(set(numbers))
-
-    def test_articles_of_parts(self) -> None:
-        segmentation, parsing = CTB_SPLITS["segmentation"], CTB_SPLITS["parsing"]
-        assert [part for part in segmentation if 271 in segmentation[part]] == ["test"]
-        assert [part for part in segmentation if 325 in segmentation[part]] == ["dev"]
-        assert [part for part in segmentation if 931 in segmentation[part]] == ["train"]
-        assert not any(number in part for part in segmentation.values() for number in (326, 1000))
-        assert [part for part in parsing if 1148 in parsing[part]] == ["dev"]
-        assert len(list(parsing["test"].numbers())) == 70 + 11

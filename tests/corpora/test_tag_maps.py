@@ -16,6 +16,7 @@ from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.formats.pfr import read_pfr
 from spacy_structreg.corpora.formats.tagged import read_tagged
+from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 from spacy_structreg.corpora.tag_maps import (
     TAG_MAPS,
     WORD_RULES,
@@ -82,6 +83,15 @@ def test_the_attribute_ruler_of_spacy_follows_them(name: str) -> None:
     ]
 
 
+@looped(
+    ("name", "tables"),
+    [("CTB", ["ctb"]), ("PFR", ["pfr"]), ("UD Chinese", ["ud_chinese", "ud_chinese_1"])],
+)
+def test_all_tags_are_explained(name: str, tables: list[str]) -> None:
+    assert set(TAG_GLOSSARY[name]) == {tag for table in tables for tag in TAG_MAPS[table]}
+    assert all(TAG_GLOSSARY[name].values())
+
+
 def test_our_treebank_is_covered() -> None:
     tags = {
         tag
@@ -93,7 +103,7 @@ def test_our_treebank_is_covered() -> None:
     assert tags <= set(TAG_MAPS["ctb"])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("name", "files", "least", "missing"),
     [
         # Slips of the training set.
@@ -153,8 +163,3 @@ def test_tables_without_a_treebank_agree_on_words_of_one_class(data_folder: Path
     # Slips of the corpora.
     assert {tag for _, tag in corpora["ctb"]} - set(TAG_MAPS["ctb"]) == {"JJN", "VVN"}
     assert {tag for _, tag in corpora["pfr"]} - set(TAG_MAPS["pfr"]) == {"vvn", "na"}
-
-
-def test_the_penn_treebank_sample_is_covered(data_folder: Path) -> None:
-    sentences = read_sentences(data_folder / "ptb-sample/combined.mrg.xz")
-    assert {tag for sentence in sentences for tag in sentence.tags} <= set(TAG_MAPS["ptb"])
