@@ -22,6 +22,7 @@ from spacy_structreg.corpora import files
 from spacy_structreg.corpora.any_format import all_formats, read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions
+from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.word_classes import read_word_classes
 from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -123,7 +124,9 @@ def test_every_format_is_here() -> None:
 def test_any_encoding_line_end_and_compression_is_read(name: str, tmp_path: Path) -> None:
     reader = READERS[name]
     expected = list(reader.read(reader.write(tmp_path)))
-    assert expected
+    texts = ["".join(each.words) for each in expected if isinstance(each, Sentence)]
+    assert all(map(str.startswith, texts, (FIRST, SECOND)))
+    assert len(expected) == (1 if reader.is_whole or name == "gazetteer" else 2)
     for text, encoding in (
         (f"\ufeff{reader.text}", "utf-8"),
         (reader.text.replace("\n", "\r\n"), "utf-8"),

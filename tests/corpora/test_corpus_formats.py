@@ -15,6 +15,7 @@ from spacy_structreg.corpora.any_format import all_formats, find_format, write_s
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions, parse_columns
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.formats.columns import read_columns
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.corpora.formats.segmented import check_raw_lines
 from spacy_structreg.corpora.formats.sighan import find_sighan
@@ -217,6 +218,25 @@ def test_long_lines_are_no_burden(tmp_path: Path, text: str) -> None:
     except CorpusError:
         guessed = "none"
     assert guessed in ("none", "segmented", "pfr")
+
+
+@looped("name", ["words.conllu", "words.tagged"])
+def test_names_of_brackets_are_brackets(tmp_path: Path, name: str) -> None:
+    """Whole words alone: other words are as they stand."""
+    words = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "x-LRB-", r"1\/2"]
+    path = tmp_path / name
+    if name.endswith("conllu"):
+        rows = [f"{i}\t{w}\t_\t_\tPU" + "\t_" * 5 for i, w in enumerate(words, 1)]
+        path.write_text("\n".join(rows) + "\n\n", "utf-8")
+        format = "conllu"
+    else:
+        path.write_text(" ".join(f"{w}_PU" for w in words) + "\n", "utf-8")
+        format = "tagged"
+    found = [each.pairs() for each in read_sentences(path, CorpusOptions(format))]
+    expected = [*"()[]{}", "x-LRB-", r"1\/2"]
+    assert found == [[(word, "PU") for word in expected]]
+    path.write_text("\n".join(f"{w}\tPU" for w in words) + "\n", "utf-8")
+    assert list(read_columns(path, ("word", "label"))) == found
 
 
 def test_compressed_and_encoded_files(tmp_path: Path) -> None:

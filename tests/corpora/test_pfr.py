@@ -12,7 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import looped
 
+from spacy_structreg.corpora.any_format import read_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.corpus_options import Compounds, CorpusOptions
 from spacy_structreg.corpora.formats.pfr import Compound, Paragraph, read_pfr
 from spacy_structreg.corpora.formats.tagged import read_tagged
 
@@ -62,6 +64,14 @@ class TestReading:
         assert list(read_pfr(path, days=DAYS["train"])) == [FIRST]
         assert list(read_pfr(path, days=DAYS["dev"])) == []
         assert list(read_pfr(path, days=DAYS["test"])) == [SECOND]
+        for options, expected in (
+            ({"days": frozenset({5})}, [[*FIRST.tokens]]),
+            ({"compounds": Compounds.merged}, [FIRST.tagged_words(merge=True), [*SECOND.tokens]]),
+        ):
+            found = read_sentences(path, CorpusOptions(**options))  # type: ignore[arg-type]
+            assert [each.pairs() for each in found] == expected
+        with pytest.raises(ValueError, match="no paragraph of the days"):
+            list(read_sentences(path, CorpusOptions(days=frozenset({7}))))
         # They need ids.
         path.write_text(TEXT + "好/a\n", "utf-8")
         with pytest.raises(CorpusError, match=r":4: the paragraph has no id") as caught:

@@ -57,7 +57,6 @@ class TestPennSample:
         ("fold", "test", "dev"),
         [
             (1, 0, 9),
-            pytest.param(2, 1, 0, marks=pytest.mark.slow),
             pytest.param(10, 9, 8, marks=pytest.mark.slow),
         ],
     )
