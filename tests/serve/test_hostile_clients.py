@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 import spacy
+from looped import looped
 from running_server import SECONDS, Running, figure, running, waited_for
 
 pytestmark = pytest.mark.slow
@@ -92,7 +93,7 @@ def test_clients_that_say_nothing(server: Running) -> None:
         assert connection.recv(1) == b""
 
 
-@pytest.mark.parametrize("first", [b"", b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"])
+@looped("first", [b"", b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"])
 def test_heads_that_come_by_the_byte(server: Running, first: bytes) -> None:
     with connected(server) as connection:
         connection.send(first)
@@ -128,7 +129,7 @@ def test_bodies_that_nobody_wants(server: Running) -> None:
 
 
 # Nothing is read, or some of it, for longer than a connection may be idle.
-@pytest.mark.parametrize("n_read", [0, 12])
+@looped("n_read", [0, 12])
 def test_clients_that_do_not_read(server: Running, n_read: int) -> None:
     body = json.dumps({"texts": ["我看书。" * 4_000], "alternatives": 5}).encode()
     with connected(server) as connection:
@@ -146,7 +147,7 @@ def test_clients_that_do_not_read(server: Running, n_read: int) -> None:
 # Large ones --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("says_length", [True, False])
+@looped("says_length", [True, False])
 def test_bodies_of_ten_megabytes(server: Running, says_length: bool) -> None:
     body = b'{"texts": ["' + b"a" * 10_000_000 + b'"]}'
     with server.client() as client:
@@ -166,7 +167,7 @@ def test_a_body_is_refused_before_it_has_come(server: Running) -> None:
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413")
 
 
-@pytest.mark.parametrize("data", [b"\0" * 100_000, b"GET / HTTP/9\r\n\r\n", b"a" * 200_000])
+@looped("data", [b"\0" * 100_000, b"GET / HTTP/9\r\n\r\n", b"a" * 200_000])
 def test_what_is_no_http(server: Running, data: bytes) -> None:
     with connected(server) as connection:
         try:
