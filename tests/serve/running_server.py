@@ -57,7 +57,8 @@ def running(
     # A shell lets what it runs in the background ignore this signal, and the service would, too.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
-        [*command, "--port", "0", *options],
+        # Machines are shared: ten seconds, as by default, are soon over.
+        [*command, "--port", "0", "--seconds", str(SECONDS // 2), *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

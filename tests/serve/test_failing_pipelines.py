@@ -28,8 +28,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, s
 @pytest.fixture(scope="module")
 def server(planted: tuple[Path, dict[str, str]]) -> Iterator[Running]:
     pipeline, environment = planted
-    options = ("--max-answer", "1000000", "--seconds", "60")
-    with running(pipeline, *options, environment=environment) as server:
+    with running(pipeline, "--max-answer", "1000000", environment=environment) as server:
         yield server
 
 

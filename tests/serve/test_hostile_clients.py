@@ -44,7 +44,7 @@ def blank_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A service of a pipeline without parts, for few clients."""
     folder = tmp_path_factory.mktemp("blank") / "pipeline"
     spacy.blank("zh").to_disk(folder)
-    with running(folder, "--max-connections", "5") as server:
+    with running(folder, "--max-connections", "5", "--seconds", "10") as server:
         yield server
 
 
@@ -305,7 +305,7 @@ def test_workers_that_die_are_started_again(patient: Running) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_when_it_has_answered(pipeline: Path, number: int) -> None:
-    with running(pipeline, "--seconds", "100") as server:
+    with running(pipeline) as server:
         pids = processes_of(server) if sys.platform == "linux" else []
 
         def ask() -> httpx.Response:
