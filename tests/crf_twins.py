@@ -1,7 +1,7 @@
 """Slow twins of linear-chain conditional random fields and of feature noising.
 
 What stands in Wang et al. 2013, *Feature Noising for Log-linear Structured Prediction*, by its
-definitions: sums over all sequences of labels, and recurrences with one component for each feature.
+definitions: sums over all sequences of labels.
 """
 
 from __future__ import annotations
@@ -219,108 +219,6 @@ def forward_backward(crf: Crf, weights: np.ndarray) -> tuple[float, np.ndarray]:
         for t in range(crf.length)
     ]
     return log_partition, np.array(edges)
-
-
-def neighbors(edges: np.ndarray, axis: int) -> np.ndarray:
-    """p(a | b) for axis 1 and p(b | a) for axis 2; zeros where the condition never holds."""
-    total = edges.sum(axis=axis, keepdims=True)
-    return np.divide(edges, total, out=np.zeros_like(edges), where=total > 0)
-
-
-def sum_of_edge_gradients(
-    values: np.ndarray, edges: np.ndarray, shares: np.ndarray, window: int | None
-) -> np.ndarray:
-    """Σ shares_{a,b,t} ∇ log μ_{a,b,t}, by the vector messages of section 3.1.
-
-    Each round of the recurrences sees one position more: T rounds see all of them, and the number
-    of rounds is the window of section 4.2.
-    """
-    length, _, n_labels, n_features = values.shape
-    before = neighbors(edges, axis=1)
-    after = neighbors(edges, axis=2)
-    # F and B: the features of the positions before t, given the label a there, and of those after
-    # t, given the label b there.
-    prefixes = np.zeros((length, n_labels + 1, n_features))
-    suffixes = np.zeros((length, n_labels, n_features))
-    rounds = length if window is None else min(window, length)
-    for _ in range(rounds):
-        longer_prefixes = np.zeros_like(prefixes)
-        longer_suffixes = np.zeros_like(suffixes)
-        for t in range(1, length):
-            inner = values[t - 1] + prefixes[t - 1][:, None, :]
-            longer_prefixes[t, :-1] = np.einsum("ab,abj->bj", before[t - 1], inner)
-        for t in range(length - 1):
-            inner = values[t + 1] + suffixes[t + 1][None, :, :]
-            longer_suffixes[t] = np.einsum("ab,abj->aj", after[t + 1], inner)[:-1]
-        prefixes, suffixes = longer_prefixes, longer_suffixes
-    expected = np.einsum("tab,tabj->tj", edges, values)
-    gradient = np.zeros(n_features)
-    for t in range(length):
-        away = range(max(0, t - rounds), min(length, t + rounds + 1))
-        unconditional = sum(expected[i] for i in away)
-        given = values[t] + prefixes[t][:, None, :] + suffixes[t][None, :, :]
-        gradient += np.einsum("ab,abj->j", shares[t], given - unconditional)
-    return gradient
-
-
-def collapse(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Collapse features that fire at the same places in the same proportions (section 4.1).
-
-    Returns the values of one feature of each group, the group of each feature, and its value in
-    units of that of its group.
-    """
-    flat = values.reshape(-1, values.shape[-1])
-    units = flat[np.argmax(flat != 0, axis=0), np.arange(flat.shape[1])]
-    units = np.where(units == 0, 1.0, units)
-    groups, group = np.unique(flat / units, axis=1, return_inverse=True)
-    return groups.reshape(*values.shape[:-1], -1), group.ravel(), units
-
-
-def noising(
-    crf: Crf, weights: np.ndarray, noise: Noise, *, collapsed: bool = False
-) -> tuple[float, np.ndarray]:
-    """R^q and its gradient by recurrences."""
-    _, edges = forward_backward(crf, weights)
-    factors = noise.factors(crf.values, crf.on_edge)
-    variances = factors @ weights**2
-    uncertain = edges * (1 - edges)
-    shares = (1 - 2 * edges) * edges * variances / 2
-    if collapsed:
-        values, group, units = collapse(crf.values)
-        through = sum_of_edge_gradients(values, edges, shares, noise.window)[group] * units
-    else:
-        through = sum_of_edge_gradients(crf.values, edges, shares, noise.window)
-    direct = np.einsum("tab,tabj->j", uncertain, factors) * weights
-    return float((uncertain * variances).sum() / 2), through + direct
-
-
-# Objectives ---------------------------------------------------------------------------------------
-
-
-def objective(
-    labeled: Sequence[tuple[Crf, Sequence[int]]],
-    weights: np.ndarray,
-    noise: Noise,
-    unlabeled: Sequence[Crf] = (),
-    alpha: float = 0.0,
-) -> tuple[float, np.ndarray]:
-    """Σ -log p(y | x) + R* of equation 11, and its gradient; to be minimized."""
-    value = 0.0
-    gradient = np.zeros(len(weights))
-    n, m = len(labeled), len(unlabeled)
-    share = n / (n + alpha * m) if n else 0.0
-    for crf, path in labeled:
-        paths = Enumeration(crf, weights)
-        value -= paths.log_likelihood(path)
-        gradient -= paths.log_likelihood_gradient(path)
-    for crf, scale in [
-        *((crf, share) for crf, _ in labeled),
-        *((crf, share * alpha) for crf in unlabeled),
-    ]:
-        noised, noised_gradient = Enumeration(crf, weights).noising(noise)
-        value += scale * noised
-        gradient += scale * noised_gradient
-    return value, gradient
 
 
 def multinomial_noising(

@@ -26,6 +26,7 @@ from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.word_classes import read_word_classes
 from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.tasks.segmentation.user_words import read_user_words
 
 
 class Reader(NamedTuple):
@@ -110,6 +111,7 @@ READERS = {
     "word list": Reader("h", f"{FIRST}\tNN\t3\n{SECOND}\n", read_word_list),
     "word classes": Reader("i", f"{FIRST}\tsea\n{SECOND}\tland\n", read_word_classes),
     "gazetteer": Reader("j", f"{FIRST}\n{SECOND}\n", gazetteer),
+    "user words": Reader("k", f"{FIRST}\tNN\n{SECOND}\n", read_user_words),
 }
 # The release of SIGHAN is a folder or an archive, and spaCy's own files are no text.
 OTHERS = {"sighan", "spacy"}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import same_rows
+from looped import looped
 
 from spacy_structreg.learn import model_average as averaging
 from spacy_structreg.learn.model_average import average_rows
@@ -18,8 +19,8 @@ from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 Weights = dict[int, dict[int, float]]
 """Column and weight, by key."""
 
-layouts = pytest.mark.parametrize("adaptive", [False, True], ids=["dense", "adaptive"])
-means = pytest.mark.parametrize("mean", ["nonzero", "plain"])
+layouts = looped("adaptive", [False, True])
+means = looped("mean", ["nonzero", "plain"])
 
 
 def table(weights: Weights, adaptive: bool, n_columns: int = 4) -> TrainedRows:
@@ -93,7 +94,7 @@ def test_one_table_stays_as_it_is_to_the_byte(adaptive: bool, mean, model: Weigh
 
 @layouts
 @means
-@pytest.mark.parametrize("prune", [0.0, 0.5])
+@looped("prune", [0.0, 0.5])
 def test_cutting_tables_changes_nothing(
     adaptive: bool, mean, prune: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

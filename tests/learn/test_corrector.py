@@ -147,7 +147,7 @@ def test_counts_of_chains_by_hand() -> None:
     assert counts[number][row] == 2
 
 
-@pytest.mark.parametrize("margin", [0.0, -1.0, 1.5, float("nan")])
+@looped("margin", [0.0, -1.0, 1.5, float("nan")])
 def test_margins_that_cannot_be(margin: float) -> None:
     with pytest.raises(ValueError, match="margin must be"):
         Corrector([TrainingRows(4)], LEARNING, margin=margin)

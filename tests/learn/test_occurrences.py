@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from looped import looped
 
 from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
@@ -55,7 +56,7 @@ def test_an_average_has_the_highest_counts() -> None:
     assert average_rows(tables).arrays["occurrences"].tolist() == [3, 4, 0]
 
 
-@pytest.mark.parametrize(
+@looped(
     "bits", [np.zeros(2, np.uint8), np.zeros(1), np.zeros(1, np.int64), np.array([54], np.uint8)]
 )
 def test_hostile_counts_of_files(bits: np.ndarray) -> None:
@@ -64,7 +65,7 @@ def test_hostile_counts_of_files(bits: np.ndarray) -> None:
         TrainedRows(2, {**arrays, "occurrences": bits})
 
 
-@pytest.mark.parametrize("counts", [[-1], [1 << 60], [1, 2], [0.5]])
+@looped("counts", [[-1], [1 << 60], [1, 2], [0.5]])
 def test_hostile_counts_of_running_trainings(counts: list[float]) -> None:
     state = counted([3]).state()
     with pytest.raises(ValueError, match=r"occurrences|less than never"):

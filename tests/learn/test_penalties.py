@@ -283,7 +283,7 @@ def test_many_updates_at_once(penalty: dict[str, float]) -> None:
     close(whole.state()["sums"], parts.state()["sums"], 1e3)
 
 
-@pytest.mark.parametrize(
+@looped(
     "penalties", [{"l2": 1e-300}, {"l1": 1e-300}, {"cumulative_l1": 1e-300}, {"l1": 1e300}], ids=str
 )
 def test_strengths_next_to_nothing_and_beyond_all(penalties: dict[str, float]) -> None:

@@ -88,8 +88,8 @@ def long_recording(n_columns: int) -> list[list[Update]]:
     ]
 
 
-@pytest.mark.parametrize("n_columns", [12, 100])
-@pytest.mark.parametrize("adaptive", [False, True])
+@looped("n_columns", [12, 100])
+@looped("adaptive", [False, True])
 def test_a_long_run(n_columns: int, adaptive: bool) -> None:
     steps = long_recording(n_columns)
     rows = TrainingRows(n_columns, adaptive=adaptive)
@@ -133,8 +133,8 @@ def test_small_means_are_dropped(adaptive: bool, prune: float) -> None:
     assert pruned.n_rows == len([key for key in pruned.arrays["keys"] if pruned.weights(key).any()])
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-@pytest.mark.parametrize("precision", [2, 10, 24])
+@looped("adaptive", [False, True])
+@looped("precision", [2, 10, 24])
 def test_rounded_weights_are_the_nearest_of_so_many_bits(adaptive: bool, precision: int) -> None:
     rows = TrainingRows(20, adaptive=adaptive)
     replay(rows, long_recording(20)[:300])
@@ -176,7 +176,7 @@ def test_wide_rows_are_adaptive_unless_told_otherwise() -> None:
     assert not TrainingRows(100, adaptive=False).adaptive
 
 
-@pytest.mark.parametrize("n_columns", [0, -1, 65_537])
+@looped("n_columns", [0, -1, 65_537])
 def test_widths_out_of_range(n_columns: int) -> None:
     with pytest.raises(ValueError, match="n_columns must be at least 1"):
         TrainingRows(n_columns)

@@ -95,7 +95,7 @@ def test_features_worked_by_hand(
     assert score(template, key_of(template, *numbers), "一二三", actions) == expected
 
 
-@pytest.mark.parametrize("length", [14, 15, 16, 40])
+@looped("length", [14, 15, 16, 40])
 def test_lengths_are_told_apart_up_to_fifteen(length: int) -> None:
     key = key_of("separate: len(w-1)", 1 + min(length, 15))
     actions = [START, *[APPEND] * (length - 1), END]

@@ -221,7 +221,7 @@ def test_scores_that_cannot_be(emissions, transitions, mask, complaint: str) -> 
         viterbi_nbest(FREE, emissions, transitions, 2, mask)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("legal", "starts", "ends"),
     [
         (np.ones((2, 3)), np.ones(2), np.ones(2)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from looped import looped
 
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger
 from spacy_structreg.tasks.segmentation.text import TextDecoder
@@ -15,7 +16,7 @@ GOLD = [
 ]
 
 
-@pytest.mark.parametrize("text", ["人", "大人", "人大人", "大人大"])
+@looped("text", ["人", "大人", "人大人", "大人大"])
 def test_scores_of_tags_are_those_of_the_best_analyses(text: str) -> None:
     model = CharacterJointTagger(seed=1, epochs=2).fit(GOLD)
     ((sentence, scores),) = next(model.predict_tag_scores([text]))

@@ -374,6 +374,41 @@ def test_any_words(sentences: list[list[str]]) -> None:
 # Training -----------------------------------------------------------------------------------------
 
 
+def test_a_beam_of_one_learns_from_every_word() -> None:
+    """Against a perceptron kept by hand, whose features are the word and its own last tag."""
+    gold = [[("a", 1), ("b", 2), ("a", 0), ("c", 1)], [("b", 1), ("a", 1), ("c", 2)]]
+    model = Model("tag: w0 | t-1").train(gold, 3, width=1, update="every")
+    weights: dict[tuple[str, object], np.ndarray] = {}
+    sums: dict[tuple[str, object], np.ndarray] = {}
+    n_updates = 0
+    for _ in range(3):
+        for sentence in gold:
+            before: object = "nothing"
+            for word, tag in sentence:
+                features = [("w0", word), ("t-1", before)]
+                scores = sum((weights.get(f, np.zeros(3)) for f in features), np.zeros(3))
+                found = int(scores.argmax())
+                for feature in features if found != tag else []:
+                    weights.setdefault(feature, np.zeros(3))[[tag, found]] += [1.0, -1.0]
+                for feature, row in weights.items():
+                    sums[feature] = sums.get(feature, np.zeros(3)) + row
+                n_updates += 1
+                before = found
+    assert model.learner.clock == n_updates
+
+    def mean(kind: str, value: object) -> np.ndarray:
+        return sums.get((kind, value), np.zeros(3)) / n_updates
+
+    for words in (["a"], ["b", "a"], ["c", "b"]):
+        for tags in product(range(3), repeat=len(words)):
+            befores = ["nothing", *tags]
+            expected = sum(
+                mean("w0", word)[tag] + mean("t-1", before)[tag]
+                for word, tag, before in zip(words, tags, befores, strict=False)
+            )
+            assert model.score(words, tags) == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize(("stop", "width"), [("early", 2), ("every", 1)])
 def test_hidden_words_show_nothing(stop: str, width: int) -> None:
     gold = [[("a", 1), ("do", 2)]]

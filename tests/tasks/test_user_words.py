@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -191,15 +190,7 @@ class TestFiles:
         assert words.load(path) == 2
         assert words.tag("a") == "V"
 
-    def test_encodings(self, tmp_path: Path) -> None:
-        path = tmp_path / "words.txt"
-        path.write_bytes("词\n".encode("gb18030"))
-        words = UserWords()
-        assert words.load(path, encoding="gb18030") == 1
-        with pytest.raises(CorpusError, match=r"words\.txt:1: byte"):
-            words.load(path)
-
-    @pytest.mark.parametrize(
+    @looped(
         ("line", "fault"),
         [
             ("a\tN\tV", "the frequency 'V' is no whole number"),
@@ -207,10 +198,9 @@ class TestFiles:
             ("\tN", "no word before the tab"),
             ("a\rb", "carriage return"),
             ("a" * 256, "256 characters"),
-            ("a\0b", "NUL"),
         ],
     )
-    @pytest.mark.parametrize("replace", [False, True])
+    @looped("replace", [False, True])
     def test_faults_name_their_line_and_change_nothing(
         self, line: str, fault: str, replace: bool, tmp_path: Path
     ) -> None:
@@ -220,19 +210,6 @@ class TestFiles:
         with pytest.raises(CorpusError, match=rf"words\.txt:3: .*{fault}"):
             words.load(path, replace=replace)
         assert list(words) == ["old"]
-
-    @given(st.binary(max_size=60))
-    def test_any_bytes(self, data: bytes) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "words.txt")
-            path.write_bytes(data)
-            words = UserWords()
-            try:
-                words.load(path)
-            except ValueError:
-                assert not words
-            else:
-                assert UserWords().from_bytes(words.to_bytes()) == words
 
 
 # Changes of long lists ---------------------------------------------------------------------------

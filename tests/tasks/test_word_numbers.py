@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import pytest
+from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from looped import looped
 from word_field_twins import FIELDS, Field, unfold
 
 from spacy_structreg.corpora.word_lists import ListedWord
@@ -56,15 +57,20 @@ words = st.one_of(
 )  # fmt: skip
 
 
-@looped("name", [name for name in WORD_FIELDS if name != "guide"])
-@given(found=st.lists(words, max_size=6))
-def test_words_share_a_number_exactly_when_they_share_a_text(name: str, found: list[str]) -> None:
-    fields = knowing()
-    text_of: dict[int, str | None] = {}
-    for word in found:
-        text = fields.text(name, word, TAGS)
-        assert text_of.setdefault(fields.values(word)[name], text) == text
-    assert len(set(text_of.values())) == len(text_of)
+def check(found: list[str], names: Iterable[str], value_of: Callable[[str, str], object]) -> None:
+    """Words share the number of a field exactly when they share a value."""
+    numbers = [knowing().values(word) for word in found]
+    for name in names:
+        values = [value_of(name, word) for word in found]
+        pairs = set(zip([each[name] for each in numbers], values, strict=True))
+        assert len({number for number, _ in pairs}) == len(pairs) == len(set(values)), name
+
+
+@quick_examples(200)
+@given(st.lists(words, max_size=6))
+def test_words_share_a_number_exactly_when_they_share_a_text(found: list[str]) -> None:
+    names = [name for name in WORD_FIELDS if name != "guide"]
+    check(found, names, lambda name, word: knowing().text(name, word, TAGS))
 
 
 # With two characters of each kind, and full-width and upper-case ones that look like others.
@@ -72,15 +78,11 @@ plain_words = st.text(st.sampled_from("学生家aAｂB12３。，三十年Éé")
 long_words = st.integers(13, 18).flatmap(lambda n: st.just("aab"[: n % 3] + "家" * n))
 
 
-@looped("name", TWINS)
+@quick_examples(200)
 @given(st.lists(st.one_of(plain_words, long_words), max_size=6))
-def test_words_share_a_number_exactly_when_the_twin_says_so(name: str, found: list[str]) -> None:
-    fields = knowing()
-    value_of: dict[int, object] = {}
-    for word in [*found, *(word.swapcase() for word in found)]:
-        value = TWINS[name](word)
-        assert value_of.setdefault(fields.values(word)[name], value) == value
-    assert len(set(value_of.values())) == len(value_of)
+def test_words_share_a_number_exactly_when_the_twin_says_so(found: list[str]) -> None:
+    more = [word.swapcase() for word in found]
+    check([*found, *more], TWINS, lambda name, word: TWINS[name](word))
 
 
 def test_texts_by_hand() -> None:

@@ -24,6 +24,7 @@ from agenda_twin import (
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import looped
 from numpy.typing import NDArray
 from parser_twins import random_tree
 
@@ -379,7 +380,7 @@ def test_a_guide_of_arcs_adds_its_scores(
     assert best == pytest.approx(max(guided(*each) for each in everything))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("places", "scores"),
     [([[3, 0, 0]], [1.0]), ([[-1, 0, 0]], [1.0]), ([[0, 1]], [1.0]), ([[0, 1, 0]], [1.0, 2.0])],
 )

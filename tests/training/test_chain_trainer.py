@@ -9,6 +9,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from twins import ChainTwin, CharacterModel, character_model, place, rows_by_key
 
 from spacy_structreg.features.segmentation import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
@@ -104,7 +105,7 @@ def test_small_corpora_equal_the_twin(templates: str, sentences, adaptive: bool,
     run(templates, sentences, orders, adaptive)
 
 
-@pytest.mark.parametrize("templates", SETS)
+@looped("templates", SETS)
 def test_some_epochs_equal_the_twin(templates: str) -> None:
     random = np.random.default_rng(1)
     run(templates, corpus(25, seed=2), [random.permutation(25).tolist() for _ in range(4)])

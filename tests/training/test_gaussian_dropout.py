@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from crf_twins import finite_differences
 from log_linear_twin import chain_features
+from looped import looped
 from scipy.integrate import quad
 
 from spacy_structreg.learn.learning_settings import LogLinear
@@ -82,8 +83,8 @@ def random_model(seed: int, n: int, n_features: int, scale: float) -> tuple[Mode
     return Model(inputs, labels), scale * random.normal(size=(n_features, 2))
 
 
-@pytest.mark.parametrize(("scale", "tolerance"), [(0.1, 0.01), (0.4, 0.05)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@looped(("scale", "tolerance"), [(0.1, 0.01), (0.4, 0.05)])
+@looped("seed", [0, 1, 2])
 def test_near_the_mean_over_all_masks(seed: int, scale: float, tolerance: float) -> None:
     """Ten features, each left out at its rate or scaled up: -log p of the label on average."""
     model, weights = random_model(seed, 1, 10, scale)
@@ -98,9 +99,7 @@ def test_near_the_mean_over_all_masks(seed: int, scale: float, tolerance: float)
     assert abs(found - expected) < tolerance * abs(loss(values @ weights, label) - expected)
 
 
-@pytest.mark.parametrize(
-    ("scale", "tolerance"), [(0.0, 1e-9), (0.3, 1e-9), (2.0, 1e-5), (1e3, 1e-2)]
-)
+@looped(("scale", "tolerance"), [(0.0, 1e-9), (0.3, 1e-9), (2.0, 1e-5), (1e3, 1e-2)])
 def test_the_objective_is_that_of_a_dense_twin(scale: float, tolerance: float) -> None:
     """Of labeled and unlabeled texts. The distribution is integrated, gradients are differences."""
     random = np.random.default_rng(5)
@@ -149,7 +148,7 @@ def test_two_categories_alone() -> None:
         TextClassifier(learning=NOISY).fit([*texts, (["snow"], "c")])
 
 
-@pytest.mark.parametrize("model", [SequenceLabeler, FeatureLabeler, CRF, CharacterJointTagger])
+@looped("model", [SequenceLabeler, FeatureLabeler, CRF, CharacterJointTagger])
 def test_models_of_sequences_refuse_it(model: Callable[..., object]) -> None:
     with pytest.raises(ValueError, match=r"labels sequences, .* choose 'dropout'"):
         model(learning=NOISY)

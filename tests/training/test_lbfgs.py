@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from log_linear_twin import LogLinearTwin, chain_features, random_sentence
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.tasks.segmentation.bmes import bmes
@@ -55,8 +56,8 @@ def total(twin: LogLinearTwin) -> tuple[float, np.ndarray]:
     return value, gradient + 2 * options.l2 * weights
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scale", [0.0, 1.0])
+@looped("noise", NOISES)
+@looped("scale", [0.0, 1.0])
 def test_the_gradient_vanishes(noise: dict[str, Any], scale: float) -> None:
     twin = model(l2=0.3, tolerance=1e-12, scale=scale, **noise)
     objectives = fit(twin)

@@ -13,6 +13,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from learning_twins import GOLDEN, DenseWeights, SplitMix64, Undecided, is_dropped
 from log_linear_twin import FeatureReader, Sentence, chain_features, random_sentence, with_mask
+from looped import looped
 from twins import MASK_64
 
 from spacy_structreg.learn.learning_settings import Learning
@@ -151,7 +152,7 @@ class PerceptronTwin(FeatureReader):
         np.testing.assert_allclose(self.flat(averages), means, rtol=1e-6, atol=1e-9)
 
 
-@quick_examples(120)
+@quick_examples(80)
 @given(
     lists=st.sampled_from([("label",), ("edge",), ("label", "edge")]),
     # Edge features that are n-grams come in place of those of a list.
@@ -197,7 +198,7 @@ def test_chains_without_labels_are_refused() -> None:
         twin.trainer.epoch(chains, [0])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("listed", "message"),
     [
         (([0, 1, 1], [4], None), "does not fit 3 positions"),

@@ -112,7 +112,7 @@ def test_any_small_corpus(noise: dict[str, Any], **options: Any) -> None:
     check(model(**noise, **options))
 
 
-@pytest.mark.parametrize(
+@looped(
     ("noise", "scale"),
     [(NOISES[0], 30.0), (NOISES[0], 1e3), (NOISES[0], 1e5), (NOISES[1], 30.0), (NOISES[1], 1e3)],
 )
@@ -150,7 +150,7 @@ def test_more_labels_than_fit_one_row_of_pairs() -> None:
     check(twin)
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@looped("noise", NOISES)
 def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
     features = chain_features("", 3, ["label"])
     symbols = np.zeros((len(features.atoms), 2), dtype=np.uint64)
@@ -168,8 +168,8 @@ SMALL = 0.3
 PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
 
 
-@pytest.mark.parametrize("penalties", PENALTIES)
-@pytest.mark.parametrize("noise", NOISES[:2])
+@looped("penalties", PENALTIES)
+@looped("noise", NOISES[:2])
 def test_some_epochs(noise: dict[str, Any], penalties: dict[str, float]) -> None:
     options = {"scale": SMALL, "rate": 0.2, **noise, **penalties}
     twin = model(lengths=(4, 3, 0, 2), unlabeled=(3,), **options)
@@ -211,10 +211,10 @@ def test_pieces(
 ADF: dict[str, Any] = {"optimizer": "adf", "decay_upper": 0.9, "decay_lower": 0.2}
 
 
-@pytest.mark.parametrize("decay_windows", [1, 2, 100])
-@pytest.mark.parametrize("penalties", PENALTIES)
-@pytest.mark.parametrize("noise", NOISES[:2])
-@pytest.mark.parametrize("templates", TEMPLATES[3:5])
+@looped("decay_windows", [1, 2, 100])
+@looped("penalties", PENALTIES)
+@looped("noise", NOISES[:2])
+@looped("templates", TEMPLATES[3:5])
 def test_a_rate_for_each_feature(
     templates: str, noise: dict[str, Any], penalties: dict[str, float], decay_windows: int
 ) -> None:
@@ -280,7 +280,7 @@ def test_rates_of_features_without_a_meaning(options: dict[str, Any], message: s
         LogLinear(**{"optimizer": "adf", **options})
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan])
+@looped("rate", [-0.1, 1.1, np.nan])
 def test_rates_out_of_range_are_refused(rate: float) -> None:
     twin = model(lengths=(4,), **ADF)
     twin.trainer.epoch(twin.chains, [0])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import LearningTwin
+from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.training.chain import cut
@@ -49,7 +50,7 @@ def test_sizes_are_those_around_the_mean(lengths, mini_sample: float, seed: int)
             assert count in usual
 
 
-@pytest.mark.parametrize("mini_sample", [1, 1.5, 2.5, 3, 5.5, 10.25, 20.5])
+@looped("mini_sample", [1, 1.5, 2.5, 3, 5.5, 10.25, 20.5])
 def test_the_mean_size(mini_sample: float) -> None:
     """The paper's sizes: floor and ceiling, mixed so that their mean is the one asked for."""
     pieces = cut([200_000], mini_sample, 7)
@@ -91,7 +92,7 @@ def test_seeds_repeat_and_differ() -> None:
     assert len({cut(lengths, 4.5, seed).tobytes() for seed in range(50)}) == 50
 
 
-@pytest.mark.parametrize("mini_sample", [0.99, 0, -3, math.nan, -math.inf])
+@looped("mini_sample", [0.99, 0, -3, math.nan, -math.inf])
 def test_sizes_that_cannot_be(mini_sample: float) -> None:
     with pytest.raises(ValueError, match="mini_sample must be at least 1"):
         cut([5], mini_sample, 0)
@@ -100,8 +101,8 @@ def test_sizes_that_cannot_be(mini_sample: float) -> None:
 # What is learned ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mini_sample", [1.0, 1.5, 2.5, 4.0])
-@pytest.mark.parametrize("labels", ["bmes", "six"])
+@looped("mini_sample", [1.0, 1.5, 2.5, 4.0])
+@looped("labels", ["bmes", "six"])
 def test_pieces_equal_the_twin(labels: str, mini_sample: float) -> None:
     """Features are those of the whole sentence; the labels at a cut are free."""
     templates = "c-1 | c0 | c-2c-1 | c+1c+2 | c-1c+1 | type-2type-1type0type+1type+2 | t-1t0"

@@ -7,6 +7,7 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
@@ -176,8 +177,8 @@ def test_a_visit_learns_the_best_derivation_that_goes_with_what_is_known(
         assert (one == other).all()
 
 
-@pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
-@pytest.mark.parametrize("by_words", [False, True])
+@looped("update", ["early", "max_violation", "plain"])
+@looped("by_words", [False, True])
 def test_pieces_of_partial_sentences_are_trained(update: str, by_words: bool) -> None:
     """The beam is narrow, and the pieces end where a word is known to end."""
     system = WordTransitions(CharacterAtoms(), 1, by_words, 3)

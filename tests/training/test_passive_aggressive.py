@@ -73,7 +73,7 @@ def test_a_step_of_nothing_is_no_mistake() -> None:
     assert kernel.learner.clock == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     ("rule", "aggressiveness", "step"),
     [
         ("pa", 0.1, 0.1),
@@ -100,7 +100,7 @@ def test_steps_of_every_rule_by_hand(rule: str, aggressiveness: float, step: flo
         assert kernel.row("我") == [0.25, 0, 0, -0.25]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@looped("rule", RULES)
 def test_only_one_output_is_possible(rule: str) -> None:
     """A sentence of one character is one word whatever the weights are."""
     kernel = Kernel([["人"]], Learning(algorithm=rule))
@@ -112,7 +112,7 @@ def test_only_one_output_is_possible(rule: str) -> None:
 # Against the twin ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", RULES)
+@looped("rule", RULES)
 def test_no_smaller_change_would_do(rule: str) -> None:
     """The step solves the problem that defines the rule, found by trying many steps."""
     for seed in range(10):

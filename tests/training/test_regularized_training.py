@@ -194,7 +194,7 @@ def test_any_combination(*, templates, rule, penalty, noise, clock, mini_sample,
         raise
 
 
-@pytest.mark.parametrize(
+@looped(
     "learning",
     [
         Learning(l1=2.0**-5),
@@ -212,7 +212,7 @@ def test_from_nothing(learning: Learning) -> None:
     assert twin.dense.weights.any()
 
 
-@pytest.mark.parametrize("probability", [0.01, 0.1, 0.5, 0.9])
+@looped("probability", [0.01, 0.1, 0.5, 0.9])
 def test_how_often_weights_are_dropped(probability: float) -> None:
     """The twin's hash, which the kernel shares, over tables, rows, columns and draws."""
     random = np.random.default_rng(4)
@@ -227,7 +227,7 @@ def test_how_often_weights_are_dropped(probability: float) -> None:
             assert abs(both - probability**2) < 6 * spread
 
 
-@pytest.mark.parametrize("noise", [1, 5, 2**63, 2**64 - 1])
+@looped("noise", [1, 5, 2**63, 2**64 - 1])
 def test_hidden_characters_lie_in_the_window_of_a_piece(noise: int) -> None:
     """Features look beyond a piece: what they see there may be hidden as well."""
     templates = "c-2c-1 | c0 | c+1c+2 | t-1t0"
