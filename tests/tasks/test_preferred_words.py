@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -97,41 +98,32 @@ def test_a_list_that_a_model_sees_as_it_is_is_not_copied() -> None:
 # Models -------------------------------------------------------------------------------------------
 
 
+UNTRAINED: dict[str, Callable[..., Any]] = {
+    "characters": CharacterSegmenter,
+    "words": WordSegmenter,
+    "guided": lambda **own: GuidedSegmenter(
+        CharacterSegmenter(**own), WordSegmenter(**own), weight=1.0
+    ),
+    "tagged characters": CharacterJointTagger,
+    "tagged words": WordJointTagger,
+    "ranked": lambda **own: JointReranker(CharacterJointTagger(**own), WordJointTagger(**own)),
+}
+
+
 @cache
 def model(kind: str) -> Any:
     with TemporaryDirectory() as folder:
         path = Path(folder, "words.txt")
         path.write_text(LIST, encoding="utf-8")
-        match kind:
-            case "characters":
-                return CharacterSegmenter(epochs=4, lexicon=str(path)).fit(WORDS)
-            case "words":
-                return WordSegmenter(epochs=4, lexicon=str(path)).fit(WORDS)
-            case "guided":
-                parts = (
-                    CharacterSegmenter(epochs=4, lexicon=str(path)),
-                    WordSegmenter(epochs=4, lexicon=str(path)),
-                )
-                return GuidedSegmenter(*parts, weight=1.0).fit(WORDS)
-            case "tagged characters":
-                return CharacterJointTagger(epochs=4, lexicon=str(path)).fit(TAGGED)
-            case "tagged words":
-                return WordJointTagger(epochs=4, lexicon=str(path)).fit(TAGGED)
-            case "ranked":
-                pair = (
-                    CharacterJointTagger(epochs=4, lexicon=str(path)),
-                    WordJointTagger(epochs=4, lexicon=str(path)),
-                )
-                return JointReranker(*pair).fit(TAGGED)
-    raise AssertionError(kind)
+        gold = TAGGED if kind in ("tagged characters", "tagged words", "ranked") else WORDS
+        return UNTRAINED[kind](epochs=4, lexicon=str(path)).fit(gold)
 
 
-KINDS = ["characters", "words", "guided", "tagged characters", "tagged words", "ranked"]
 MORE = UserWords(["龙眼", "火龙果", ("很甜", "a"), "龙眼干"], mode="prefer")
 SWEET = ["青龙眼很甜。", "他看火龙果", "龙眼干很多。", *TEXTS]
 
 
-@looped("kind", KINDS)
+@looped("kind", UNTRAINED)
 def test_all_ways_to_predict_agree(kind: str) -> None:
     plain = [model(kind).predict(text) for text in SWEET]
     found = [model(kind).predict(text, MORE) for text in SWEET]
@@ -155,7 +147,7 @@ def test_the_model_joins_what_is_preferred() -> None:
     assert "龙眼" in model("characters").predict(text, MORE)
 
 
-@looped("kind", KINDS)
+@looped("kind", UNTRAINED)
 def test_threads_that_prefer_different_words(kind: str) -> None:
     lists = [None, MORE, UserWords(["眼很", "看火"], mode="prefer"), UserWords(["龙眼很"])]
     expected = [[model(kind).predict(text, words) for text in SWEET] for words in lists]

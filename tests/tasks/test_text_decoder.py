@@ -35,48 +35,48 @@ SEGMENTED_RUNS = [
 TAGS = ["CD", "JJ", "NN", "NR", "P", "PU", "VV"]
 
 
+def pair(second: dict[str, Any], **first: Any) -> tuple[CharacterSegmenter, WordSegmenter]:
+    return CharacterSegmenter(epochs=2, **first), WordSegmenter(epochs=2, **second)
+
+
+FREE = {"lengths": False, "dictionary": False, "least_begun": None}
+# Untrained models. The widest beams hold all segmentations of seven characters.
+UNTRAINED: dict[str, Any] = {
+    "characters": CharacterSegmenter(epochs=2, sentences="doc"),
+    "words": WordSegmenter(epochs=2, sentences="doc", beam=64, merge=False),
+    "narrow": WordSegmenter(epochs=2, beam=1, max_word_length=2),
+    "by words": WordSegmenter(epochs=2, beam=2, by_words=True),
+    "cut": CharacterSegmenter(epochs=2),
+    "guided": GuidedSegmenter(*pair({"beam": 4}), weight=1.0, window=1.0, beam=2),
+    # The window and the longest word contradict each other.
+    "guided and narrow": GuidedSegmenter(
+        *pair({"max_word_length": 1}), weight=1.0, window=0.0, beam=1
+    ),
+    "guided and wide": GuidedSegmenter(
+        *pair({"sentences": "doc"}, sentences="doc"),
+        weight=0.5,
+        window=None,
+        beam=64,
+        beam_margin=None,
+    ),
+    "characters with runs": CharacterSegmenter(epochs=2, typed_runs=True),
+    "words with runs": WordSegmenter(epochs=2, beam=4, typed_runs=True),
+    "tagged characters": CharacterJointTagger(epochs=2),
+    "tagged words": WordJointTagger(epochs=2, beam=4, closed_tags=["P", "PU"], least_begun=1),
+    "tagged words of a wide beam": WordJointTagger(epochs=2, beam=800, sentences="doc", **FREE),
+}
+
+
 @cache
-def model(kind: str) -> Any:  # noqa: PLR0911, PLR0912
-    """A small trained model; the beam holds all segmentations of seven characters."""
-    match kind:
-        case "characters":
-            return CharacterSegmenter(epochs=2, sentences="doc").fit(SEGMENTED)
-        case "words":
-            return WordSegmenter(epochs=2, sentences="doc", beam=64, merge=False).fit(SEGMENTED)
-        case "narrow":
-            return WordSegmenter(epochs=2, beam=1, max_word_length=2).fit(SEGMENTED)
-        case "by words":
-            return WordSegmenter(epochs=2, beam=2, by_words=True).fit(SEGMENTED)
-        case "cut":
-            return CharacterSegmenter(epochs=2).fit(SEGMENTED)
-        case "guided":
-            parts = (CharacterSegmenter(epochs=2), WordSegmenter(epochs=2, beam=4))
-            return GuidedSegmenter(*parts, weight=1.0, window=1.0, beam=2).fit(SEGMENTED)
-        case "guided and narrow":
-            # The window and the longest word contradict each other.
-            parts = (CharacterSegmenter(epochs=2), WordSegmenter(epochs=2, max_word_length=1))
-            return GuidedSegmenter(*parts, weight=1.0, window=0.0, beam=1).fit(SEGMENTED)
-        case "guided and wide":
-            parts = (
-                CharacterSegmenter(epochs=2, sentences="doc"),
-                WordSegmenter(epochs=2, sentences="doc"),
-            )
-            guided = GuidedSegmenter(*parts, weight=0.5, window=None, beam=64, beam_margin=None)
-            return guided.fit(SEGMENTED)
-        case "characters with runs":
-            return CharacterSegmenter(epochs=2, typed_runs=True).fit(SEGMENTED_RUNS)
-        case "words with runs":
-            return WordSegmenter(epochs=2, beam=4, typed_runs=True).fit(SEGMENTED_RUNS)
-        case "tagged characters":
-            return CharacterJointTagger(epochs=2).fit(TAGGED)
-        case "tagged words":
-            joint = WordJointTagger(epochs=2, beam=4, closed_tags=["P", "PU"], least_begun=1)
-            return joint.fit(TAGGED)
-        case "tagged words of a wide beam":
-            few = [[(word, tag[0]) for word, tag in sentence] for sentence in TAGGED]
-            free = {"lengths": False, "dictionary": False, "least_begun": None}
-            return WordJointTagger(epochs=2, beam=800, sentences="doc", **free).fit(few)
-    raise AssertionError(kind)
+def model(kind: str) -> Any:
+    """A small trained model."""
+    if kind == "tagged words of a wide beam":
+        gold: Any = [[(word, tag[0]) for word, tag in sentence] for sentence in TAGGED]
+    elif kind.startswith("tagged"):
+        gold = TAGGED
+    else:
+        gold = SEGMENTED_RUNS if kind.endswith("runs") else SEGMENTED
+    return UNTRAINED[kind].fit(gold)
 
 
 KINDS = ["characters", "words", "narrow", "by words", "cut", "guided", "guided and narrow"]
