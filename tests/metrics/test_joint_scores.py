@@ -80,7 +80,6 @@ def test_worked_by_hand() -> None:
 
 
 def test_figures_without_denominator_are_none() -> None:
-    assert score_joint([], []).as_dict() == dict.fromkeys(KEYS)
     assert score_joint([[]], [[]], {"a"}).as_dict() == dict.fromkeys(KEYS)
     without = score_joint([[("a", "N")]], [[("a", "N")]])
     assert (without.oov_rate, without.oov_r, without.iv_r) == (None, None, None)

@@ -53,15 +53,10 @@ def test_worked_by_hand() -> None:
     assert list(scores.as_dict()) == ["seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r"]
 
 
-def test_without_vocabulary_there_are_no_oov_figures() -> None:
-    scores = score_segmentation([["a", "b"]], [["a", "b"]])
-    assert (scores.seg_p, scores.seg_r, scores.seg_f) == (1, 1, 1)
-    assert (scores.oov_rate, scores.oov_r, scores.iv_r) == (None,) * 3
-
-
 def test_figures_without_denominator_are_none() -> None:
-    assert set(score_segmentation([], [], {"a"}).as_dict().values()) == {None}
     assert set(score_segmentation([[]], [[]], {"a"}).as_dict().values()) == {None}
+    without = score_segmentation([["a"]], [["a"]])
+    assert (without.seg_f, without.oov_rate, without.oov_r, without.iv_r) == (1, None, None, None)
     known = score_segmentation([["a"]], [["a"]], {"a"})
     assert (known.oov_rate, known.oov_r, known.iv_r) == (0, None, 1)
     unknown = score_segmentation([["a"]], [["a"]], set())

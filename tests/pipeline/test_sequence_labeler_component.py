@@ -6,6 +6,7 @@ import pickle
 import re
 from collections.abc import Sequence
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ SPANS = [spans for _, _, spans in GOLD]
 LABELS = sorted(["O", *(f"{place}-{name}" for place in "BIES" for name in ("LOC", "PER"))])
 ODD = [" ", "\n", "\u3000\t", "\0", "👩🏽", "\u0301", "x" * 300, "|", "\\", "O", "B-PER"]
 PERCEPTRON = {"@misc": "spacy_structreg.Learning.v1"}
-MORPHS = {"N": "Number=Sing", "S": "Number=Plur"}
+# The tags of the corpus as values of attributes that take no others.
+VALUES = {
+    "pos": {"N": "PROPN", "V": "VERB", "A": "X", "P": "X", "D": "X", "S": "X", "J": "X", ".": "X"},
+    "morph": {"N": "Number=Sing", "S": "Number=Plur", **dict.fromkeys("VPAD.J", "")},
+}
 
 
 pytestmark = pytest.mark.usefixtures("extensions")
@@ -91,14 +96,13 @@ def of_attribute(attribute: str, passes: int = 15, **settings: Any) -> Language:
     for words, labels in zip(WORDS, TAGS, strict=True):
         doc = words_doc(nlp.vocab, words)
         for token, label in zip(doc, labels, strict=True):
+            value = VALUES.get(attribute, {}).get(label, label)
             if attribute.startswith("_."):
-                token._.set(attribute[2:], label)
-            elif attribute == "pos":
-                token.pos_ = {"N": "PROPN", "V": "VERB"}.get(label, "X")
+                token._.set(attribute[2:], value)
             elif attribute == "morph":
-                token.set_morph(MORPHS.get(label, "_"))
+                token.set_morph(value or "_")
             else:
-                setattr(token, f"{attribute}_", label)
+                setattr(token, f"{attribute}_", value)
         gold.append(Example(words_doc(nlp.vocab, words), doc))
     return train(nlp, gold, passes)
 
@@ -139,18 +143,9 @@ def test_attributes_of_tokens(attribute: str) -> None:
     nlp = of_attribute(attribute)
     for number, words in enumerate(WORDS):
         doc = nlp(words_doc(nlp.vocab, words))
-        expected = TAGS[number]
-        if attribute == "_.kind":
-            found = [token._.kind for token in doc]
-        elif attribute == "morph":
-            found = [str(token.morph) for token in doc]
-            expected = [MORPHS.get(tag, "") for tag in expected]
-        elif attribute == "pos":
-            found = [token.pos_ for token in doc]
-            expected = [{"N": "PROPN", "V": "VERB"}.get(tag, "X") for tag in expected]
-        else:
-            found = [getattr(token, f"{attribute}_") for token in doc]
-        assert found == expected
+        read = {"_.kind": "_.kind", "morph": "morph"}.get(attribute, f"{attribute}_")
+        found = [str(attrgetter(read)(token)) for token in doc]
+        assert found == [VALUES.get(attribute, {}).get(tag, tag) for tag in TAGS[number]]
         assert doc.ents == ()
     figures = nlp.evaluate(
         [Example(words_doc(nlp.vocab, WORDS[0]), nlp(words_doc(nlp.vocab, WORDS[0])))]
