@@ -81,67 +81,56 @@ def test_stubs_are_what_the_tool_writes(tmp_path: Path) -> None:
 
 def test_stubs_keep_types_that_c_does_not_say(tmp_path: Path) -> None:
     stubs = pytest.importorskip("stubs", reason="stubs need the developers' tools")
-    (tmp_path / "rows.pxd").write_text(
-        "from a.tables cimport Table\n"
-        "cdef class Rows(Table):\n"
-        "    cdef readonly tuple names\n"
-        "    cdef public double rate\n"
-        "    cdef int _n\n",
-        "utf-8",
-    )
-    (tmp_path / "rows.pyx").write_text(
-        "from a.keys cimport Key\n"
-        "LIMIT = 3\n"
-        "cdef class Rows(Table):\n"
-        "    cpdef Rows copy(self):\n"
-        "        return self\n"
-        "    def __init__(self, words, int n=LIMIT, *, kinds=('a',), str unit=None):\n"
-        "        pass\n"
-        "    def __reduce__(self):\n"
-        "        pass\n"
-        "    def _own(self):\n"
-        "        pass\n"
-        "    @classmethod\n"
-        "    def load(cls, Key key not None):\n"
-        "        pass\n"
-        "def function(a, bint b, *c, **d):\n"
-        "    pass\n"
-        "cdef int hidden(int a):\n"
-        "    return a\n",
-        "utf-8",
-    )
-    (tmp_path / "rows.pyi").write_text(
-        "from typing import Generic, Iterable, TypeVar\n"
-        "T = TypeVar('T')\n"
-        "LIMIT: int\n"
-        "GONE: int\n"
-        "class Rows(Table[int], Gone[str], Generic[T]):\n"
-        "    def __init__(self, words: Iterable[str], n: str, old: int) -> None: ...\n"
-        "    def gone(self) -> None: ...\n"
-        "    @property\n"
-        "    def names(self) -> tuple[str, ...]: ...\n"
-        "def function(a: list[int]) -> str: ...\n",
-        "utf-8",
-    )
-    assert stubs.Writer(tmp_path / "rows.pyx").text() == (
-        "from typing import Any\n"
-        "from typing import Generic\n"
-        "from typing import Iterable\n"
-        "from a.keys import Key\n"
-        "from a.tables import Table\n"
-        "from typing import TypeVar\n\n"
-        "T = TypeVar('T')\n"
-        "LIMIT: int\n"
-        "class Rows(Table[int], Generic[T]):\n"
-        "    def __init__(self, words: Iterable[str], n: int = ..., *, kinds: Any = ('a',), "
-        "unit: str | None = None) -> None: ...\n"
-        "    @property\n"
-        "    def names(self) -> tuple[str, ...]: ...\n"
-        "    rate: float\n"
-        "    def copy(self) -> Rows: ...\n"
-        "    @classmethod\n"
-        "    def load(cls, key: Key) -> Any: ...\n"
-        "def function(a: list[int], b: bool, *c: Any, **d: Any) -> str: ...\n"
+    sources = {
+        "rows.pxd": """\
+from a.tables cimport Table
+cdef class Rows(Table):
+    cdef readonly tuple names
+    cdef int _n
+""",
+        "rows.pyx": """\
+LIMIT = 3
+cdef class Rows(Table):
+    cpdef Rows copy(self):
+        return self
+    def __init__(self, words, int n=LIMIT, *, kinds=('a',), str unit=None):
+        pass
+    def _own(self):
+        pass
+def function(a, bint b, **d):
+    pass
+cdef int hidden(int a):
+    return a
+""",
+        "rows.pyi": """\
+from typing import Generic, Iterable, TypeVar
+T = TypeVar('T')
+LIMIT: int
+GONE: int
+class Rows(Table[int], Gone[str], Generic[T]):
+    def __init__(self, words: Iterable[str], n: str, old: int) -> None: ...
+    def gone(self) -> None: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+def function(a: list[int]) -> str: ...
+""",
+    }
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    _, _, written = stubs.Writer(tmp_path / "rows.pyx").text().partition("\n\n")
+    assert (
+        written
+        == """\
+T = TypeVar('T')
+LIMIT: int
+class Rows(Table[int], Generic[T]):
+    def __init__(self, words: Iterable[str], n: int = ..., *, kinds: Any = ('a',), \
+unit: str | None = None) -> None: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    def copy(self) -> Rows: ...
+def function(a: list[int], b: bool, **d: Any) -> str: ...
+"""
     )
 
 
