@@ -1,4 +1,4 @@
-"""Model files of the segmenter: equal through every way, refused when damaged or crafted."""
+"""Model files of the segmenter: mapped, written to while in use, and with crafted trainings."""
 
 from __future__ import annotations
 
