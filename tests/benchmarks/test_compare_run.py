@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from benchmarks.compare import run as compare
-from benchmarks.compare.trees import ROOT, commit_of
+from benchmarks.compare.trees import ROOT
 from spacy_structreg.corpora.formats.segmented import write_segmented
 from spacy_structreg.models.segmentation import CharacterSegmenter
-
-SETUP = """
-from Cython.Build import cythonize
-from setuptools import Extension, setup
-
-if __name__ == "__main__":
-    extension = Extension("spacy_structreg.answer", ["spacy_structreg/answer.pyx"])
-    setup(name="made-up", packages=["spacy_structreg"], ext_modules=cythonize([extension]))
-"""
-
-
-def commit(folder: Path, name: str, text: str) -> str:
-    """Write a file and commit it; the id of the commit."""
-    (folder / name).write_text(text, encoding="utf-8")
-    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
-    for command in (["add", name], [*identity, "commit", "--quiet", "--message", name]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    return commit_of("HEAD", folder)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A repository of a package with one module to compile."""
-    folder = tmp_path / "repository"
-    (folder / "spacy_structreg").mkdir(parents=True)
-    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
-    (folder / "setup.py").write_text(SETUP, encoding="utf-8")
-    (folder / "spacy_structreg" / "__init__.py").touch()
-    subprocess.run(["git", "add", "."], cwd=folder, check=True)
-    commit(folder, "spacy_structreg/answer.pyx", "def answer(): return 41\n")
-    return folder
 
 
 @pytest.mark.slow
@@ -69,11 +37,6 @@ def test_ratios_are_of_two_packages_in_one_run(
         assert len(result["ratios"]) == 3
     markdown = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "| ours | lists of words, a batch a call, characters |" in markdown
-
-
-def made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 def inputs(folder: Path) -> tuple[Path, Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -39,45 +38,30 @@ def row_of(markdown: str, start: str, table: int) -> list[str]:
     return [cell.strip() for cell in rows[table].strip("|").split("|")]
 
 
-def test_ratios_are_paired_by_round() -> None:
+def test_ratios_are_those_of_the_rounds() -> None:
     assert paired_ratios([10.0, 30.0, 20.0], [5.0, 3.0, 20.0]) == [2.0, 10.0, 1.0]
-
-
-def test_rounds_that_do_not_pair_are_refused() -> None:
     with pytest.raises(ValueError, match="2 rounds of ours, 1 of theirs"):
         paired_ratios([1.0, 2.0], [1.0])
-
-
-def test_the_ratio_is_the_median_of_the_rounds_not_the_ratio_of_medians() -> None:
-    ours = result("ours", one=[10.0, 30.0, 20.0], batch=[40.0, 60.0, 80.0])
-    peer = result("peer", one=[5.0, 3.0, 20.0], batch=[20.0, 6.0, 16.0])
-    ratios = report(ours, peer).ratios(peer)
-    assert ratios["one"] == 2.0  # of 2, 10 and 1; the medians 20 and 5 would give 4
-    assert median(ours.one) / median(peer.one) == 4.0
-    assert ratios["batch"] == 5.0  # of 2, 10 and 5
-
-
-def test_a_system_without_a_batch_call_is_compared_by_its_calls_a_sentence() -> None:
-    ours = result("ours", one=[10.0], batch=[40.0])
-    peer = result("peer", one=[5.0], batch=None)
-    assert report(ours, peer).ratios(peer) == {"training": None, "batch": 8.0, "one": 2.0}
-
-
-def test_training_is_compared_with_the_training_of_ours_right_after_it() -> None:
-    ours = result("ours", candidates=[candidate(0.9, 1.0), candidate(0.9, 3.0)], chosen=0)
-    peer = result(
-        "peer",
-        candidates=[candidate(0.7, 9.0, ours_seconds=1.0), candidate(0.8, 12.0, ours_seconds=3.0)],
-        chosen=1,
+    ours = result(
+        "ours",
+        one=[10.0, 30.0, 20.0],
+        batch=[40.0, 60.0, 80.0],
+        candidates=[candidate(0.9, 1.0), candidate(0.9, 3.0)],
+        chosen=0,
     )
-    assert report(ours, peer).ratios(peer)["training"] == 4.0
-
-
-def test_nothing_is_compared_without_ours_nor_ours_with_itself() -> None:
-    peer = result("peer", one=[5.0], batch=[5.0])
-    assert set(report(peer).ratios(peer).values()) == {None}
-    ours = result("ours", one=[5.0], batch=[5.0])
-    assert set(report(ours).ratios(ours).values()) == {None}
+    # Each training of a peer is followed by one of ours.
+    tried = [candidate(0.7, 9.0, ours_seconds=1.0), candidate(0.8, 12.0, ours_seconds=3.0)]
+    rates = {"one": [5.0, 3.0, 20.0], "batch": [20.0, 6.0, 16.0]}
+    peer = result("peer", **rates, candidates=tried, chosen=1)
+    # The medians of 2, 10 and 1, and of 2, 10 and 5.
+    assert report(ours, peer).ratios(peer) == {"training": 4.0, "batch": 5.0, "one": 2.0}
+    # Without a batch call, its calls a sentence count: 40 / 5, 60 / 3 and 80 / 20.
+    alone = result("alone", one=[5.0, 3.0, 20.0], batch=None)
+    assert report(ours, alone).ratios(alone) == {"training": None, "batch": 8.0, "one": 2.0}
+    # Nothing is compared without ours, nor ours with itself.
+    for made, each in ((report(peer), peer), (report(ours), ours)):
+        assert set(made.ratios(each).values()) == {None}
+    assert choose([candidate(0.5), candidate(0.9), candidate(0.9), candidate(0.7)]) == 1
 
 
 def test_each_view_is_compared_with_ours_on_the_same_view() -> None:
@@ -96,38 +80,21 @@ def test_each_view_is_compared_with_ours_on_the_same_view() -> None:
     assert "ours, automatic tags 1.0, peer, automatic tags 1.0, blind 10.0." in markdown
 
 
-def test_the_first_of_the_best_on_development_is_chosen() -> None:
-    assert choose([candidate(0.5), candidate(0.9), candidate(0.9), candidate(0.7)]) == 1
-
-
-def test_a_missing_system_is_a_row_that_says_how_to_get_it() -> None:
-    missing = Result("peer", "Peer", None)
-    markdown = report(missing).as_markdown()
-    for table in (0, 1):
-        assert row_of(markdown, "Peer", table)[1] == (
-            "not installed: pip install spacy_structreg[bench]"
-        )
-
-
-def test_a_failed_system_is_a_row_with_its_error() -> None:
-    failed = result("peer", error="OSError: a|b is full")
-    assert row_of(report(failed).as_markdown(), "Peer", 0)[1] == "failed: OSError: a/b is full"
-
-
-def test_words_that_differ_between_the_two_calls_are_told() -> None:
-    differing = result("peer", one=[1.0], batch=[1.0], differing=3)
-    assert "3 sentences have other words" in report(differing).as_markdown()
-    assert "other words" not in report(result("peer", differing=0)).as_markdown()
-
-
-def test_markdown_and_json_are_written(tmp_path: Path) -> None:
+def test_what_rows_say_and_what_is_written(tmp_path: Path) -> None:
     ours = result("ours", one=[4.0], batch=[8.0], candidates=[candidate(0.5)], chosen=0)
-    peer = result("peer", one=[2.0], candidates=[candidate(0.5)], chosen=0)
-    made = report(ours, peer)
+    peer = result("peer", one=[2.0], candidates=[candidate(0.5)], chosen=0, differing=3)
+    failed = result("failed", error="OSError: a|b is full")
+    made = report(ours, peer, failed, Result("missing", "Missing", None))
     publish(made, tmp_path / "new")
     markdown, data = (tmp_path / "new" / f"segmentation-made_up.{end}" for end in ("md", "json"))
-    assert markdown.read_text(encoding="utf-8") == made.as_markdown()
+    text = markdown.read_text(encoding="utf-8")
+    assert text == made.as_markdown()
+    for table in (0, 1):
+        said = row_of(text, "Missing", table)[1]
+        assert said == "not installed: pip install spacy_structreg[bench]"
+    assert row_of(text, "Failed", 0)[1] == "failed: OSError: a/b is full"
+    assert text.count("3 sentences have other words") == text.count("other words") == 1
     read = json.loads(data.read_text(encoding="utf-8"))
-    assert [entry["name"] for entry in read["results"]] == ["ours", "peer"]
+    assert [entry["name"] for entry in read["results"]] == ["ours", "peer", "failed", "missing"]
     assert read["results"][1]["ours_times_faster"] == {"training": None, "batch": 4.0, "one": 2.0}
     assert read["results"][1]["candidates"][0]["setting"] == {"epoch": 5}

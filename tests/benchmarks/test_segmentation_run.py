@@ -62,13 +62,20 @@ def test_a_run_scores_and_times_every_system(
 ) -> None:
     monkeypatch.setattr(Ltp, "version", classmethod(lambda cls: None))
     output = tmp_path / "output"
-    status, data = run(parts, output, "ours,crfsuite-ap,ltp")
+    status, data = run(parts, output, "ours,crfsuite-ap,ltp", "--note=songs of the harbour")
     assert status == 0
     ours, crfsuite, ltp = data["results"]
     markdown = (output / "segmentation-harbour.md").read_text(encoding="utf-8")
     printed = capsys.readouterr()
     assert printed.out == markdown + "\n"
     assert "timing: round 2 of 2" in printed.err
+
+    # It names neither the machine nor its folders, and has no text of the corpus.
+    assert data["corpus"]["note"].startswith("songs of the harbour; the first 400")
+    for text in (markdown, json.dumps(data, ensure_ascii=False)):
+        assert str(tmp_path) not in text
+        assert f"{Path.home()}{os.sep}" not in text
+        assert not any("".join(words) in text for words in read_segmented(parts["test"]))
 
     # The figures are those of the same training without the harness.
     segmenter = CharacterSegmenter()
@@ -102,21 +109,6 @@ def test_a_run_scores_and_times_every_system(
     assert crfsuite["ours_times_faster"]["training"] == pytest.approx(
         chosen["seconds"] / chosen["ours_seconds"]
     )
-
-
-@pytest.mark.slow
-def test_a_report_has_the_note_and_names_neither_the_machine_nor_its_folders(
-    parts: dict[str, Path], tmp_path: Path
-) -> None:
-    _, data = run(parts, tmp_path / "output", "ours", "--note=songs of the harbour")
-    assert data["corpus"]["note"].startswith("songs of the harbour; the first 400")
-    texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "output").iterdir()]
-    assert len(texts) == 2
-    for text in texts:
-        assert str(tmp_path) not in text
-        assert f"{Path.home()}{os.sep}" not in text
-        assert not any("".join(words) in text for words in read_segmented(parts["test"]))
-    assert data["corpus"]["test words"] == sum(map(len, read_segmented(parts["test"])))
 
 
 @pytest.mark.slow
@@ -172,18 +164,11 @@ def test_what_cannot_be_run_is_told_before_anything_is(
     assert message in printed.err
 
 
-def test_a_failure_in_the_process_carries_its_traceback(tmp_path: Path) -> None:
+def test_failures_in_the_process_are_told(tmp_path: Path) -> None:
     missing = tmp_path / "missing.txt"
-    with (
-        pytest.raises(WorkerError, match=r"ours: 'train' failed(?s:.*)FileNotFoundError"),
-        Worker(Ours, None, tmp_path) as worker,
-    ):
-        worker.train({}, missing, missing, tmp_path / "model")
-
-
-def test_a_process_that_dies_is_told_with_its_exit_code(tmp_path: Path) -> None:
     with Worker(Ours, None, tmp_path) as worker:
-        worker.peak_memory()
+        with pytest.raises(WorkerError, match=r"ours: 'train' failed(?s:.*)FileNotFoundError"):
+            worker.train({}, missing, missing, tmp_path / "model")
         worker._process.kill()
         worker._process.join()
         with pytest.raises(WorkerError, match=r"ours: the process ended .* exit code -?\d+"):
