@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
-from study_contract import Study, finished, project
+from study_contract import Study, StudyContract, finished, project
 
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.models.classification import TextClassifier
@@ -86,9 +86,7 @@ STUDY = Study(
     grid=GRID,
     key=("corpus", "setting", "seed"),
     pictures=frozenset({"pieces.svg", "strengths.svg"}),
-    interrupted=(slice(1, 4), slice(7, 12)),
     reports=(("structure", "report", "findings"), ("noising", "report/noising", "noising")),
-    missing="train.txt",
     faulty=(
         ("l2: 0.03}, tune", "l3: 0.03}, tune", "l3"),
         ("noise_level: [0.1", "noise_level: [2.0", "noise_level"),
@@ -109,6 +107,10 @@ STUDY = Study(
     },
     broken={"epoch": 3},
 )
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
 
 
 def labeled(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:

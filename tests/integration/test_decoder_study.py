@@ -15,19 +15,18 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     PROJECTS,
     Study,
+    StudyContract,
     finished,
     project,
 )
 
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.metrics.joint import score_joint
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.models.joint.joint_reranker import JointReranker
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.joint.parsed_analyses import ParsedAnalysis, expected_arcs
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
-from spacy_structreg.models.tagging import Tagger
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]
@@ -190,13 +189,11 @@ STUDY = Study(
     key=("corpus", "parts", "decoding", "seeds"),
     times=("speed", "reference", "seconds"),
     pictures=frozenset({"widths.svg", "pieces.svg", "parsing.svg"}),
-    interrupted=(slice(1, 5), slice(8, None)),
     reports=(
         ("study", "report", "findings"),
         ("constituents", "report/constituents", "constituents"),
         ("joint_parsing", "report/joint_parsing", "joint_parsing"),
     ),
-    missing="train.conllu",
     faulty=(
         ("kind: words, beam: 4", "kind: words, beams: 4", "beams"),
         ("kind: words, beam: 4", "kind: words, beam: 0", "beam"),
@@ -261,6 +258,10 @@ STUDY = Study(
 )
 
 
+class TestContract(StudyContract):
+    """What holds for every study."""
+
+
 def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
     return [[(word, f"T{len(word) % 3}") for word in words] for words in sentences]
 
@@ -309,30 +310,10 @@ def data(tmp_path_factory) -> Path:
 def test_the_workflow_runs_the_whole_grid_once(finished):
     found = STUDY.results(finished)
     assert set(found) == EXPECTED
-    for (corpus, parts, decoding, seeds), line in found.items():
-        names = {"oov_r", "f"}
-        if "search" in decoding or parts == TREES:
-            names = {"f", "joint_f", "uas", "las"}
-        elif corpus == "parsed":
-            names = {"uas", "las"}
-        elif "tagger" in parts or "joint" in parts:
-            names |= {"joint_f"}
-        scores = {name for name in line if name.startswith(("dev_", "test_"))}
-        assert scores == {f"{part}_{name}" for part in ("dev", "test") for name in names}
-        for part in ("dev", "test"):
-            assert all(0 <= line[f"{part}_{name}"] <= 1 for name in names)
-            if "f" in names:
-                assert line[f"{part}_f"] > 0
-                assert 0 < line.get(f"{part}_joint_f", line[f"{part}_f"]) <= line[f"{part}_f"]
-            if "las" in names:
-                assert 0 < line[f"{part}_las"] <= line[f"{part}_uas"]
-        assert line["speed"] > 0
-        assert line["reference"] > 0
+    for (_, _, _, seeds), line in found.items():
+        assert min(line["speed"], line["reference"]) > 0
         assert (line["seconds"] == 0) == ("-" in seeds)
-        tuned = "characters(" in parts and "words(" in parts
-        tuned = tuned and "adds_scores=False" not in decoding
-        tuned = tuned and not decoding.endswith(("pipeline", "reranked", "expected"))
-        assert (line["weight"] is not None) == tuned
+        assert all(0 <= line[n] <= 1 for n in line if n.startswith(("dev_", "test_")))
 
 
 @pytest.mark.slow
@@ -345,17 +326,6 @@ def test_runs_are_what_the_estimators_find(finished):
         assert found[key]["test_oov_r"] == pytest.approx(scores.oov_r or 0.0, abs=1e-6)
 
     of_five = Learning(mini_sample=5)
-    words = WordSegmenter(beam=4, learning=of_five, epochs=2, merge=False, seed=1).fit(FEW)
-    scores = words.evaluate(DEV, vocabulary=vocabulary)
-    agrees(("tree", f"words({WORDS})", "beam=4 merge=False", "1"), scores)
-    # With no words longer than all that there are, to be quick; there is no other way to be exact.
-    header, arrays = words.contents()
-    changed = {"beam": None, "merge": True, "max_word_length": 12}
-    exact = WordSegmenter.from_contents(
-        "exact", {**header, "settings": {**header["settings"], **changed}}, arrays
-    )
-    agrees(("tree", f"words({WORDS})", EXACT, "1"), exact.evaluate(DEV, vocabulary=vocabulary))
-
     pairs = [
         (
             CharacterSegmenter(learning=Learning(), epochs=2, seed=seed).fit(FEW),
@@ -372,38 +342,24 @@ def test_runs_are_what_the_estimators_find(finished):
     key = ("tree", GUIDED, "beam=2 window=None", "0-1")
     assert found[key]["weight"] == guided.tune(DEV)
     agrees(key, guided.evaluate(DEV, vocabulary=vocabulary))
-
-    tagger = Tagger(beam=2, learning=Learning(), epochs=1, decode_beam=4).fit(tagged(FEW))
-    read = pairs[0][1].predict_batch(map("".join, DEV))
-    predicted = [list(zip(sentence, tagger.predict(sentence), strict=True)) for sentence in read]
-    joint = score_joint(tagged(DEV), predicted, vocabulary)
-    line = found["tree", PIPELINE, "tagger_beam=4", "0"]
-    assert line["test_joint_f"] == pytest.approx(joint.joint_f, abs=1e-6)
+    # With no words longer than all that there are, to be quick; there is no other way to be exact.
+    header, arrays = pairs[1][1].contents()
+    changed = {"beam": None, "merge": True, "max_word_length": 12}
+    exact = WordSegmenter.from_contents(
+        "exact", {**header, "settings": {**header["settings"], **changed}}, arrays
+    )
+    agrees(("tree", f"words({WORDS})", EXACT, "1"), exact.evaluate(DEV, vocabulary=vocabulary))
 
     chain = CharacterJointTagger(learning=Learning(), epochs=1).fit(tagged(FEW))
-    line = found["tree", f"characters({CHAIN})", "", "0"]
-    joint_f = chain.evaluate(tagged(DEV)).joint_f
-    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
-
     both = WordJointTagger(beam=2, learning=Learning(), epochs=1).fit(tagged(FEW))
-    header, arrays = both.contents()
-    wider = {**header, "settings": {**header["settings"], "beam": 4}}
-    guided_joint = GuidedJointTagger(chain, both, beam=2, window=10.0)
-    line = found["tree", f"characters({CHAIN}) + words({JOINT})", "beam=2 window=10", "0"]
-    assert line["weight"] == guided_joint.tune(tagged(DEV))
-    joint_f = guided_joint.evaluate(tagged(DEV)).joint_f
-    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
-    reranker = JointReranker(chain, both, n_best=3)
-    line = found["tree", f"characters({CHAIN}) + words({JOINT})", "n_best=3", "0"]
-    assert line["weight"] == reranker.tune(tagged(DEV))
-    joint_f = reranker.evaluate(tagged(DEV)).joint_f
-    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
-    key = ("tree", f"words({JOINT})", "beam=4", "0")
-    scores = WordJointTagger.from_contents("wider", wider, arrays).evaluate(
-        tagged(DEV), vocabulary=vocabulary
-    )
-    agrees(key, scores)
-    assert found[key]["test_joint_f"] == pytest.approx(scores.joint_f, abs=1e-6)
+    for decoding, model in (
+        ("beam=2 window=10", GuidedJointTagger(chain, both, beam=2, window=10.0)),
+        ("n_best=3", JointReranker(chain, both, n_best=3)),
+    ):
+        line = found["tree", f"characters({CHAIN}) + words({JOINT})", decoding, "0"]
+        assert line["weight"] == model.tune(tagged(DEV))
+        joint_f = model.evaluate(tagged(DEV)).joint_f
+        assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
 
 
 def script(name: str) -> ModuleType:
@@ -450,9 +406,3 @@ def test_expected_arcs_are_those_of_all_analyses():
     found = trees_of.expected_tree(("我看", "书"), ("X", "NN"), arcs, labels)
     assert found.heads == (1, -1)
     assert found.labels == ("nsubj", "root")
-
-
-# Constituents.
-
-
-# Reports of runs that were made up by hand.

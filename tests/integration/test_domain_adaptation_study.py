@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
-from study_contract import Study, finished, project
+from study_contract import Study, StudyContract, finished, project
 
 from spacy_structreg.models.segmentation import CharacterSegmenter
 
@@ -64,9 +64,7 @@ STUDY = Study(
     grid=GRID,
     key=("corpus", "system", "seed"),
     pictures=frozenset({"sentences.svg"}),
-    interrupted=(slice(1, 4), slice(7, 12)),
     reports=(("study", "report", "findings"),),
-    missing="near.txt",
     faulty=(
         ("statistics: {statistics: accessor_variety}", "statistics: {statistics: some}", "some"),
         ("counted: target", "counted: here", "here"),
@@ -90,6 +88,11 @@ STUDY = Study(
     broken={"test": [4, 4, 5, 1, 0]},
     times=("seconds", "speed"),
 )
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
+
 
 SOURCE, NEAR = TRAIN[:70], TRAIN[70:]
 

@@ -13,6 +13,7 @@ from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
     RUNS,
+    StudyContract,
     command,
     finished,
     project,
@@ -57,9 +58,6 @@ tables:
 
 STUDY = papers(
     GRID,
-    interrupted=(slice(1, 3), slice(6, 8)),
-    reports=(("z14", "report/z14", "none"),),
-    missing="train.txt",
     faulty=(
         ("models: 2", "models: 0", "models 1 or more"),
         ("config: z14_characters", "config: none", "there is no systems/none.cfg"),
@@ -81,6 +79,10 @@ STUDY = papers(
     times=("training_seconds", "decoding_seconds"),
     workflow="all",
 )
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 import srsly
 from looped import looped
 from papers_project import FOLDER, TREES, finish, papers
-from study_contract import CONFIG, RUNS, Lines, tables
+from study_contract import CONFIG, tables
 
 from spacy_structreg.corpora.formats.brackets import read_brackets
 
@@ -126,12 +126,6 @@ def folds(entry: dict[str, Any]) -> dict[str, int]:
     return {"folds": 3} if "folds" in entry else {}
 
 
-@pytest.fixture(scope="module")
-def results(made: Path) -> Lines:
-    lines = [srsly.json_loads(each) for each in (made / RUNS).read_text("utf-8").splitlines()]
-    return {(each["corpus"], each["system"], each["setting"], each["fold"]): each for each in lines}
-
-
 @pytest.mark.slow
 @looped(
     "name",
@@ -155,16 +149,3 @@ def test_every_cell_of_a_licensed_corpus_is_filled(made: Path, name: str) -> Non
             for title in table["columns"].values():
                 if cells.get(f"{title}, paper"):
                     assert cells[f"{title}, ours"], (row[0], title)
-
-
-def line(results: Lines, corpus: str, system: str, **setting: Any) -> dict[str, Any]:
-    """The one result of a system whose setting says all this, and has no other keys."""
-    found = [
-        each
-        for (name, config, text, fold), each in results.items()
-        if (name, config, fold) == (corpus, system, 0)
-        and all(f"{key}={value}" in text for key, value in setting.items())
-        and ("before=" in text) == ("before" in setting)
-    ]
-    (only,) = found
-    return only

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
+    CONFIG,
+    RUNS,
     Study,
+    StudyContract,
+    command,
     finished,
     project,
+    write_results,
 )
 
 from spacy_structreg.learn.learning_settings import Learning
@@ -84,9 +90,7 @@ STUDY = Study(
     pictures=frozenset(
         {"averaging.svg", "combinations.svg", "mini-samples.svg", "strengths-lines.svg"}
     ),
-    interrupted=(slice(1, 4), slice(9, 20)),
     reports=(("study", "report", "findings"),),
-    missing="train.txt",
     faulty=(
         ("{l2: 1.0e-3}", "{l3: 1.0e-3}", "l3"),
         ("{l2: 1.0e-3}", "{l2: 2.0}", "l2"),
@@ -114,6 +118,10 @@ def conllu(sentences: list[list[str]]) -> str:
         for words in sentences
     )
     return "\n".join(blocks) + "\n"
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +178,48 @@ def test_an_average_is_what_the_segmenter_makes_of_several_models(finished, mean
         scores = model.evaluate(sentences, vocabulary=vocabulary)
         assert line[f"{part}_f"] == pytest.approx(scores.seg_f, abs=1e-6)
         assert line[f"{part}_oov_r"] == pytest.approx(scores.oov_r or 0.0, abs=1e-6)
+
+
+# What the commands do for all studies -------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_second_run_trains_nothing_and_changes_no_byte(finished):
+    before = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
+    # Nothing is missing, so no corpus is needed.
+    done = STUDY.everything(finished, None)
+    assert f"all {len(STUDY.results(finished))} results are there" in done.stderr
+    assert {path.name: path.read_bytes() for path in (finished / "report").iterdir()} == before
+
+
+@pytest.mark.slow
+def test_an_interrupted_study_goes_on(finished, project, data):
+    whole = (finished / RUNS).read_text(encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    kept = "".join(lines[1:4] + lines[9:20])
+    # Killed while a line was written; and some lines before it are missing.
+    path = write_results(project, kept + lines[0][:40])
+    done = command("run", CONFIG, RUNS, folder=project, data=data)
+    assert done.returncode == 0, done.stderr
+    resumed = path.read_text(encoding="utf-8")
+    assert resumed.startswith(kept)
+    assert STUDY.without_times(resumed) == STUDY.without_times(whole)
+
+
+def test_what_cannot_be_run_or_reported_is_refused(project, data, tmp_path):
+    assert "set the environment variable STRUCTREG_DATA" in STUDY.fails(project, data=None)
+    # An empty folder: the file that is missing is named.
+    (tmp_path / "empty").mkdir()
+    assert "train.txt" in STUDY.fails(project, data=tmp_path / "empty")
+    old, new, said = STUDY.faulty[0]
+    message = STUDY.fails(project, data=data, grid=GRID.replace(old, new, 1))
+    assert "small.yml: " in message
+    assert said in message
+    assert not (project / "report").exists()
+    message = STUDY.fails(project, data=data, results=json.dumps(STUDY.line) + "\n")
+    assert "another training corpus lines" in message
+    write_results(project, "")
+    done = command("report", CONFIG, RUNS, "report/README.md", folder=project)
+    assert done.returncode == 1
+    assert "run the grid first" in done.stderr
+    assert not (project / "report/README.md").exists()
