@@ -75,11 +75,9 @@ def test_trainings_read_them_in_place_of_text(counts: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["none.txt", "o"], "none.txt"),
         (["a.csv", "o"], "a.csv"),
         (["empty.txt", "o"], "no text in the files"),
         (["a.jsonl", "o", "--max-bad", "1"], "2 records cannot be read"),
-        (["a.jsonl", "a.jsonl"], "is an input"),
     ],
 )
 def test_mistakes(

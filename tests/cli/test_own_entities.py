@@ -32,28 +32,14 @@ def run(*arguments: object) -> str:
     return result.output
 
 
-def write(path: Path) -> Path:
-    spans = [[text.find("大"), text.find("大") + 2, "ART"] for text in TEXTS]
-    if path.suffix == ".jsonl":
-        lines = [
-            {"text": text, "label": [span] if span[0] >= 0 else []}
-            for text, span in zip(TEXTS, spans, strict=True)
-        ]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-        return path
+@pytest.mark.slow
+def test_a_pipe_beside_those_of_a_base(base: Path, tmp_path: Path) -> None:
+    corpus, output = tmp_path / "own.col", tmp_path / "out"
     labels = {"大": "B-ART", "字": "I-ART"}
     rows = ["".join(f"{each} {labels.get(each, 'O')}\n" for each in text) for text in TEXTS]
-    path.write_text("\n".join(rows), "utf-8")
-    return path
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["own.jsonl", "own.col"])
-def test_a_pipe_beside_those_of_a_base(base: Path, name: str, tmp_path: Path) -> None:
-    corpus, output = write(tmp_path / name), tmp_path / "out"
-    if name == "own.col":
-        run("convert", corpus, tmp_path / "own.spacy", "--columns", "word,label")
-        corpus = tmp_path / "own.spacy"
+    corpus.write_text("\n".join(rows), "utf-8")
+    run("convert", corpus, tmp_path / "own.spacy", "--columns", "word,label")
+    corpus = tmp_path / "own.spacy"
     run("fit", "label", output, "--base", base, "--train", corpus)
     nlp, before = spacy.load(output), spacy.load(base)
     assert nlp.pipe_names == ["sequence_labeler", *before.pipe_names]

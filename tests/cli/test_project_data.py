@@ -162,44 +162,26 @@ class TestUnpack:
             assert "is not an encoding" in fails("unpack", "a.zip", "c/esp=x", "-e", encoding)
         assert not Path("x").exists()
 
-    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04" + bytes(50), b"<html>"])
-    def test_what_is_no_archive(self, data: bytes, fails: Fails) -> None:
-        Path("a.zip").write_bytes(data)
-        assert "a.zip: not a readable zip archive" in fails("unpack", "a.zip", "x=y")
-        assert not Path("y").exists()
-
-    def test_what_is_damaged_leaves_what_there_is(self, fails: Fails) -> None:
-        with zipfile.ZipFile("a.zip", "w") as opened:
-            opened.writestr("x", "wholly other bytes")
-        Path("a.zip").write_bytes(Path("a.zip").read_bytes().replace(b"wholly", b"partly"))
-        Path("y").write_bytes(b"old")
-        assert "a.zip/x: the member cannot be unpacked" in fails("unpack", "a.zip", "x=y")
-        assert Path("y").read_bytes() == b"old"
-
-    def test_a_member_that_is_too_large(
-        self, fails: Fails, monkeypatch: pytest.MonkeyPatch
+    def test_archives_and_members_that_are_none(
+        self, fails: Fails, runs: Runs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as opened:
-            opened.writestr("x", bytes(1000))
-        monkeypatch.setattr("unpack.LARGEST", 999)
-        assert "a.zip/x: 1000 bytes are more than the 999" in fails("unpack", "a.zip", "x=y")
-        assert not Path("y").exists()
-
-    def test_an_archive_that_may_be_missing(self, runs: Runs, fails: Fails) -> None:
         assert fails("unpack", "a.zip", "x=y") == "a.zip: No such file or directory"
         assert runs("unpack", "a.zip", "x=y", "--missing-ok") == ""
+        Path("y").write_bytes(b"old")
+        for data in (b"", b"PK\x03\x04" + bytes(50), b"<html>"):
+            Path("a.zip").write_bytes(data)
+            assert "a.zip: not a readable zip archive" in fails("unpack", "a.zip", "x=y")
+        with zipfile.ZipFile("a.zip", "w") as opened:
+            opened.writestr("x", "wholly other bytes")
+        Path("b.zip").write_bytes(Path("a.zip").read_bytes().replace(b"wholly", b"partly"))
+        assert "b.zip/x: the member cannot be unpacked" in fails("unpack", "b.zip", "x=y")
+        monkeypatch.setattr("unpack.LARGEST", 17)
+        assert "a.zip/x: 18 bytes are more than the 17" in fails("unpack", "a.zip", "x=y")
+        assert Path("y").read_bytes() == b"old"
 
 
 def write_treebank(path: str, *identities: str | None) -> None:
-    write_conllu(
-        path,
-        [
-            TreebankSentence(
-                (Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ()
-            )
-            for each in identities
-        ],
-    )
+    write_conllu(path, map(sentence, identities))
 
 
 def identities(path: str) -> list[str | None]:
@@ -233,30 +215,14 @@ class TestSelect:
         assert "'weblog-9'" in fails("select", "all.conllu", "x.conllu", *exclude)
         assert not Path("x.conllu").exists()
 
-    def test_inputs_that_may_be_missing(self, runs: Runs, fails: Fails) -> None:
+    def test_inputs_and_outputs(self, runs: Runs, fails: Fails) -> None:
         write_treebank("a.conllu", "1")
         given = ("select", "a.conllu", "b.conllu", "c.conllu")
         assert fails(*given) == "b.conllu: No such file or directory"
         assert runs(*given, "--missing-ok") == ""
         assert not Path("c.conllu").exists()
-
-    def test_an_output_that_is_an_input(self, fails: Fails) -> None:
-        write_treebank("a.conllu", "1")
         write_treebank("b.conllu", "2")
         assert "b.conllu is an input" in fails("select", "a.conllu", "b.conllu", "-x", "b.conllu")
-
-
-def sentence(identity: str | None) -> TreebankSentence:
-    return TreebankSentence(
-        (Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",)
-    )
-
-
-class TestRest:
-    def test_by_hand(self) -> None:
-        treebank = [sentence(name) for name in "abcd"]
-        rest = rest_of_treebank(treebank, [sentence("c"), sentence("a")])
-        assert [s.sent_id for s in rest] == ["b", "d"]
 
     @pytest.mark.parametrize(
         ("treebank", "held_out", "fault"),
@@ -268,8 +234,13 @@ class TestRest:
             (["a"], ["b", "c"], "2 sentences that are held out are not in the treebank.* 'b'"),
         ],
     )
-    def test_what_is_refused(
+    def test_rests_that_are_none(
         self, treebank: list[str | None], held_out: list[str | None], fault: str
     ) -> None:
         with pytest.raises(ValueError, match=fault):
             list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
+
+
+def sentence(identity: str | None) -> TreebankSentence:
+    comments = () if identity is None else (f"# sent_id = {identity}",)
+    return TreebankSentence((Word("a", xpos="NN"),), comments=comments)
