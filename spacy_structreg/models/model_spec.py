@@ -190,12 +190,10 @@ class AgendaSpec(ModelSpec[GoldT, DecoderT]):
         rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
         return Perceptron(rows, learning)
 
-    def check_search(self, update: str, beam: int | None) -> None:
-        """Raise ValueError if templates do not go together, or point of updates and beam."""
+    def check_templates(self) -> None:
+        """Raise ValueError if templates do not go together."""
         from spacy_structreg.learn.rows import TrainingRows
 
-        if update == "every" and beam != 1:
-            raise ValueError(f"update = 'every' needs beam = 1, got {beam}")
         tables: Any = [TrainingRows(width) for width in self.widths]
         self.new_scorer(tables)
 

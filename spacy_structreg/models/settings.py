@@ -274,8 +274,13 @@ class WordSearchSettings(BeamSettings):
 
     def _check(self) -> None:
         super()._check()
-        if self.update == "every" and self.beam != 1:
-            raise ValueError(f"update = 'every' needs beam = 1, got {self.beam}")
+        check_update(self.update, self.beam)
+
+
+def check_update(update: UpdatePoint | None, beam: int | None) -> None:
+    """Raise ValueError for a point of updates that a beam does not have."""
+    if update == "every" and beam != 1:
+        raise ValueError(f"update = 'every' needs beam = 1, got {beam}")
 
 
 def complete(templates: Iterable[object]) -> CompleteTemplates:

@@ -53,6 +53,7 @@ from spacy_structreg.models.settings import (
     UpdatePoint,
     ViewSettings,
     WordSettings,
+    check_update,
     complete,
     joined,
 )
@@ -418,7 +419,8 @@ class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
         # Decoders of another beam, with those that they are made from.
         self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
-            TagSpec.empty(self.settings).check_search(settings.update, settings.beam)
+            check_update(settings.update, settings.beam)
+            TagSpec.empty(self.settings).check_templates()
 
     # Prediction ----------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from spacy_structreg.models.settings import (
     UpdatePoint,
     ViewSettings,
     WordSettings,
+    check_update,
     complete,
 )
 from spacy_structreg.search.agenda import Agenda
@@ -150,6 +151,7 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
 
     def _check(self) -> None:
         super()._check()
+        check_update(self.update, self.beam)
         if self.learning is not None and self.learning.mini_sample is not None:
             raise ValueError(
                 f"mini_sample is {self.learning.mini_sample:g}, but the sentences of a parser "
@@ -174,7 +176,7 @@ class TreeParser(
     def __init__(self, settings: TreeParserSettings) -> None:
         templates, update = complete(settings.parsed()), settings.chosen_update
         super().__init__(replace(settings, templates=templates, update=update))
-        self.SPEC.empty(self.settings).check_search(update, settings.beam)
+        self.SPEC.empty(self.settings).check_templates()
 
     # Prediction ----------------------------------------------------------------------------------
 
