@@ -39,7 +39,7 @@ REASONS = (
     "needs an idle machine",
     # These are run where there is one: see `conftest.py`.
     "needs the Chinese pipeline",
-    # These are run by tests/serve/test_serve_page.py and test_recipes.py.
+    # These are run by tests/serve/test_api.py and test_recipes.py.
     "needs a service",
     # What these do step by step is run by test_start_page.py and test_recipes.py.
     "needs Docker",

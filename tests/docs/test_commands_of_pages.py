@@ -52,7 +52,7 @@ def check(command: Command) -> None:
             makefile = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", "")
             (targets,) = re.findall(r"^\.PHONY: (.*)", makefile, re.M)
             assert {word for word in arguments if "=" not in word} <= {*targets.split()}
-        # Those that ask the service are run by tests/serve/test_serve_page.py.
+        # Those that ask the service are run by tests/serve/test_api.py.
         case ["head" | "cat" | "curl", *_] | ["dask", "scheduler" | "worker", *_]:
             pass
         # These by test_recipes.py and test_start_page.py, as far as a test can.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import socket
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,11 +16,14 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 import spacy
+from docs.pages import ROOT, blocks
 from looped import looped
 from running_server import Running, running
 from spacy.language import Language
 from spacy.tokens import Doc
+from typer.main import get_command
 
+from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.corpora.formats.conllu import read_conllu
 from spacy_structreg.serve.requests import (
     Annotations,
@@ -482,3 +487,48 @@ def test_names_of_hosts(client: httpx.Client, host: str, known: bool) -> None:
     answer = client.get("/v1/pipeline", headers={"host": host})
     assert answer.status_code == (200 if known else 400)
     assert known or answer.json()["error"]["code"] == "unknown_host"
+
+
+# The page of the documentation --------------------------------------------------------------------
+
+PAGE = ROOT / "docs/serve.md"
+
+
+def test_the_chinese_page_has_the_same_examples() -> None:
+    chinese, english = (
+        [each.text for each in blocks(page) if each.value == "needs a service"]
+        for page in (ROOT / "docs/zh/serve.md", PAGE)
+    )
+    assert chinese == english != []
+
+
+def test_the_table_of_limits_tells_the_defaults() -> None:
+    rows = re.findall(r"^\| `--([a-z-]+)` \| .* \| ([\d,.]+) \|$", PAGE.read_text("utf-8"), re.M)
+    told = {name.replace("-", "_"): float(value.replace(",", "")) for name, value in rows}
+    options = get_command(structreg_app).commands["serve"].params  # type: ignore[attr-defined]
+    assert told == {
+        name: option.default
+        for option in options
+        if (name := option.opts[0].removeprefix("--").replace("-", "_")).startswith("max_")
+        or name.endswith("seconds")
+    }
+
+
+def test_the_examples_of_the_page(server: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    page = [each for each in blocks(PAGE) if each.value == "needs a service"]
+    curls = next(each.text for each in page if "curl" in each.text)
+    python = next(each.text for each in page if each.language == "python")
+    found = subprocess.run(
+        ["bash", "-ec", curls.replace("http://127.0.0.1:8000", server.address)],
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    exec(python.replace("http://127.0.0.1:8000", server.address), {})
+    decoder = json.JSONDecoder()
+    annotated, end = decoder.raw_decode(found)
+    assert annotated["documents"][0]["text"] == "我们明天去杭州。"
+    rest = found[end:]
+    assert rest.startswith("# text = 我们明天去杭州。\n1\t")
+    explained = json.loads(rest[rest.index('{"component"') :])
+    assert explained["component"] == "tokenizer"
+    assert "'自然语言处理'" in capsys.readouterr().out

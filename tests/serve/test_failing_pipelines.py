@@ -97,26 +97,25 @@ def test_clients_that_have_gone_wait_no_longer(
 
 
 @pytest.mark.slow
-def test_nothing_of_a_text_is_written_or_told(planted: tuple[Path, dict[str, str]]) -> None:
-    pipeline, environment = planted
-    with running(pipeline, environment=environment) as server:
-        for fault in (RUNTIME, VALUE, DIES, ""):
-            answer = asked(server, MARK + fault)
-            assert answer.status_code == (500 if fault else 200)
-            assert not fault or MARK not in answer.text
-        assert server.end() == 0
+def test_sizes_of_answers(server: Running) -> None:
+    long = "a " * 2_000
+    assert asked(server, long).status_code == 200
+    assert told(asked(server, *[long] * 50)) == (413, "answer_too_large")
+
+
+@pytest.mark.slow
+def test_nothing_of_a_text_is_written_or_told(server: Running) -> None:
+    """The last one of this service, as it ends it."""
+    for fault in (RUNTIME, VALUE, DIES, ""):
+        answer = asked(server, MARK + fault)
+        assert answer.status_code == (500 if fault else 200)
+        assert not fault or MARK not in answer.text
+    assert server.end() == 0
     output = server.output.decode()
     assert "RuntimeError at " in output
     assert "ValueError at " in output
     for name in (MARK, MARK[:2], MARK.encode("unicode_escape").decode()):
         assert name not in output
-
-
-@pytest.mark.slow
-def test_sizes_of_answers(server: Running) -> None:
-    long = "a " * 2_000
-    assert asked(server, long).status_code == 200
-    assert told(asked(server, *[long] * 50)) == (413, "answer_too_large")
 
 
 def test_workers_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

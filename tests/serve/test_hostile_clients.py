@@ -324,38 +324,38 @@ def test_a_signal_ends_it_when_it_has_answered(pipeline: Path, number: int) -> N
     assert server.output.count(b"\n") == 1
 
 
-def test_nothing_of_a_text_is_written(pipeline: Path) -> None:
-    with running(pipeline, "--idle-seconds", "0.5", "--body-seconds", "0.5") as server:
-        with server.client() as client:
-            for body in (
-                {"texts": [MARK]},
-                {"texts": [MARK, "\0"], "user_words": [{"word": MARK}], "pictures": True},
-                {"texts": [MARK], "user_words": [{"word": MARK, "mode": "prefer"}]},
-                {"texts": [MARK], "user_words": [{"word": MARK, "mode": MARK}]},
-                {"texts": MARK},
-                {MARK: MARK},
-                {"texts": [f"{MARK}\0"]},
-                {"texts": [MARK * 10_000]},
-                {"text": MARK},
-                {"text": MARK, "component": MARK},
-                {"text": MARK, "component": "parser"},
-                {"text": MARK * 1_000},
-            ):
-                for path in ("/v1/annotate", "/v1/explain", "/v1/annotate?format=conllu"):
-                    client.post(path, json=body)
-            client.get(f"/{MARK}?{MARK}={MARK}")
-            client.post("/v1/annotate", content=b"{" + MARK.encode())
-            client.post(
-                "/v1/annotate", content=MARK.encode(), headers={"content-type": "application/json"}
-            )
-            figures = client.get("/metrics").text
-        with connected(server) as connection:
-            connection.send(MARK.encode())
-            connection.recv(1)
-        with connected(server) as connection:
-            connection.send(HEAD + b"content-length: 1000\r\n\r\n" + MARK.encode())
-            connection.recv(1)
-        assert server.end() == 0
+def test_nothing_of_a_text_is_written(server: Running) -> None:
+    """The last one here, as it ends the service."""
+    with server.client() as client:
+        for body in (
+            {"texts": [MARK]},
+            {"texts": [MARK, "\0"], "user_words": [{"word": MARK}], "pictures": True},
+            {"texts": [MARK], "user_words": [{"word": MARK, "mode": "prefer"}]},
+            {"texts": [MARK], "user_words": [{"word": MARK, "mode": MARK}]},
+            {"texts": MARK},
+            {MARK: MARK},
+            {"texts": [f"{MARK}\0"]},
+            {"texts": [MARK * 10_000]},
+            {"text": MARK},
+            {"text": MARK, "component": MARK},
+            {"text": MARK, "component": "parser"},
+            {"text": MARK * 1_000},
+        ):
+            for path in ("/v1/annotate", "/v1/explain", "/v1/annotate?format=conllu"):
+                client.post(path, json=body)
+        client.get(f"/{MARK}?{MARK}={MARK}")
+        client.post("/v1/annotate", content=b"{" + MARK.encode())
+        client.post(
+            "/v1/annotate", content=MARK.encode(), headers={"content-type": "application/json"}
+        )
+        figures = client.get("/metrics").text
+    with connected(server) as connection:
+        connection.send(MARK.encode())
+        connection.recv(1)
+    with connected(server) as connection:
+        connection.send(HEAD + b"content-length: 1000\r\n\r\n" + MARK.encode())
+        connection.recv(1)
+    assert server.end() == 0
     for name in (MARK, MARK[:2], MARK.encode("unicode_escape").decode()):
         assert name not in server.output.decode()
         assert name not in figures

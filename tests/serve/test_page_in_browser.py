@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from playwright.sync_api import (
 from running_server import running
 from screenshots import chromium, wait_until_drawn
 from spacy.tokens import Doc, DocBin
+from warm_python import executable
 
 from spacy_structreg.corpora.corpus_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import FILLS, css, fill_of
@@ -699,7 +699,7 @@ def test_corrected_entities_are_kept_and_become_training_data(
     # The command that the page tells.
     told = page.locator("#status").inner_text()
     columns = told[told.index("--columns") :].split()
-    structreg = [sys.executable, "-m", "spacy", "structreg"]
+    structreg = [executable(), "-m", "spacy", "structreg"]
     output = tmp_path / "corrections.spacy"
     subprocess.run([*structreg, "convert", str(file), str(output), *columns], check=True)
     docs = list(DocBin().from_disk(output).get_docs(spacy.blank("zh").vocab))
