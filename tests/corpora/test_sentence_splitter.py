@@ -317,65 +317,53 @@ def test_sentences_cover_any_text_exactly(text: str) -> None:
 
 # With a step that looks at a character more than a few times, one of these would take minutes.
 @looped(
-    ("part", "times", "n_sentences"),
+    ("head", "part", "times", "tail", "n_sentences"),
     [
-        ("中", 100_000, 1),
-        ("”", 100_000, 1),
-        ("。", 100_000, 1),
-        (".", 100_000, 1),
-        ("\n", 100_000, 1),
-        ("\n\u3000", 100_000, 1),
-        ("。”", 100_000, 1),
-        ("。 ", 20_000, 20_000),
-        ("://", 100_000, 1),
-        ("://!,", 100_000, 1),
-        ("!a", 20_000, 1),
-        (".)", 20_000, 1),
-        ("《？》", 20_000, 1),
-        ("U.S. ", 20_000, 1),
-        ("1. ", 20_000, 1),
-        ('a"。', 20_000, 10_000),
-        ("（", 20_000, 1),
-        ("（。", 20_000, 20_000),
-        ("（】。", 20_000, 20_000),
-        ("“。好", 20_000, 20_001),
-        ("好“。", 20_000, 20_000),
-        ("来.了", 20_000, 20_001),
-        ('"！', 20_000, 1),
-        ("。[1]", 20_000, 20_000),
-        ("a?b=", 20_000, 1),
-        ("…a", 20_000, 1),
+        ("", "中", 100_000, "", 1),
+        ("", "”", 100_000, "", 1),
+        ("", "。", 100_000, "", 1),
+        ("", ".", 100_000, "", 1),
+        ("", "\n", 100_000, "", 1),
+        ("", "\n\u3000", 100_000, "", 1),
+        ("", "。”", 100_000, "", 1),
+        ("", "。 ", 20_000, "", 20_000),
+        ("", "://", 100_000, "", 1),
+        ("", "://!,", 100_000, "", 1),
+        ("", "!a", 20_000, "", 1),
+        ("", ".)", 20_000, "", 1),
+        ("", "《？》", 20_000, "", 1),
+        ("", "U.S. ", 20_000, "", 1),
+        ("", "1. ", 20_000, "", 1),
+        ("", 'a"。', 20_000, "", 10_000),
+        ("", "（", 20_000, "", 1),
+        ("", "（。", 20_000, "", 20_000),
+        ("", "（】。", 20_000, "", 20_000),
+        ("", "“。好", 20_000, "", 20_001),
+        ("", "好“。", 20_000, "", 20_000),
+        ("", "来.了", 20_000, "", 20_001),
+        ("", '"！', 20_000, "", 1),
+        ("", "。[1]", 20_000, "", 20_000),
+        ("", "a?b=", 20_000, "", 1),
+        ("", "…a", 20_000, "", 1),
+        ("。", "”", 100_000, "", 1),
+        ("。", " ", 100_000, "", 1),
+        ("。", " ", 100_000, "a", 2),
+        ("\n", "\u3000", 100_000, "a", 1),
+        (".", ")", 100_000, "a", 1),
+        ("://", "!", 100_000, "", 1),
+        ("。", "[1]", 100_000, "a", 2),
+        ("", " ", 100_000, "。a", 2),
+        ("?", "a", 100_000, "=", 1),
     ],
 )
-def test_repeated_parts(part: str, times: int, n_sentences: int) -> None:
-    check_number(part * times, n_sentences)
-
-
-def check_number(text: str, n_sentences: int) -> None:
-    """Check how many sentences a text has, but for those that are cut as they are too long."""
+def test_repeated_parts(head: str, part: str, times: int, tail: str, n_sentences: int) -> None:
+    text = head + part * times + tail
     if n_sentences > 2 or len(text.strip()) <= LONGEST:
         assert len(sentence_ends(text)) == n_sentences
         return
+    # But for those that are cut as they are too long.
     assert max(len(sentence.strip()) for sentence in split(text)) <= LONGEST
     assert len(sentence_ends(text)) <= 1 + len(text) // (LONGEST // 2)
-
-
-@looped(
-    ("head", "part", "tail", "n_sentences"),
-    [
-        ("。", "”", "", 1),
-        ("。", " ", "", 1),
-        ("。", " ", "a", 2),
-        ("\n", "\u3000", "a", 1),
-        (".", ")", "a", 1),
-        ("://", "!", "", 1),
-        ("。", "[1]", "a", 2),
-        ("", " ", "。a", 2),
-        ("?", "a", "=", 1),
-    ],
-)
-def test_long_runs(head: str, part: str, tail: str, n_sentences: int) -> None:
-    check_number(head + part * 100_000 + tail, n_sentences)
 
 
 HALF = LONGEST // 2
@@ -468,6 +456,8 @@ def test_spaces_are_part_of_the_text() -> None:
     words = ["He", "left", ".", "She", "came", "."]
     assert split_words(words, [True, False, True, True, False, False]) == [words[:3], words[3:]]
     assert split_words(words) == [words]
+    with pytest.raises(ValueError, match="a word is empty"):
+        split_words(["好", "", "。"])
 
 
 @looped(
@@ -492,11 +482,6 @@ def test_lines_that_are_wrapped(marked: str) -> None:
     assert [len("".join(each)) for each in split_words(parts, wrapped=True)] == [
         b - a for a, b in pairwise([0, *ends])
     ]
-
-
-def test_empty_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="a word is empty"):
-        split_words(["好", "", "。"])
 
 
 @looped(
