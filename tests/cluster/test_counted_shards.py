@@ -1,10 +1,11 @@
-"""N-grams counted over shards: the counts of one process, whatever the cuts and the workers."""
+"""N-grams and classes of words counted over shards, as one process does, whatever the cuts."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
+import random
 import signal
 import threading
 import time
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
+pytest.importorskip("scipy")
 
 from distributed import Client
 
@@ -29,6 +31,18 @@ from spacy_structreg.cluster.ngram_shards import (
     merge_range,
 )
 from spacy_structreg.cluster.records import plan_units
+from spacy_structreg.cluster.word_shards import (
+    cluster_words_of_units,
+    contexts_of_unit,
+    summed,
+    words_of_unit,
+)
+from spacy_structreg.models.word_clustering import (
+    cluster_counted_words,
+    count_contexts,
+    count_words,
+    frequent_words,
+)
 from spacy_structreg.tasks.knowledge.ngrams import NgramTotals, count_ngrams
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
@@ -117,6 +131,69 @@ def test_on_workers(client: Client, tmp_path: Path) -> None:
     assert equal(totals, expected(texts, most=1000))
 
 
+def test_too_many_bad_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "在在在在"}\n{"text": 3}\n{}\n', encoding="utf-8")
+    (unit,) = plan_units([str(path)])
+    counted = count_unit(unit, ATOMS, tmp_path, "text")
+    assert counted.n_bad == 2
+    assert counted.first_bad is not None
+    assert counted.first_bad.record == len('{"text": "在在在在"}\n'.encode())
+
+
+def test_a_folder_that_a_worker_does_not_see(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="name a folder that all workers share"):
+        merge_range([(tmp_path / "elsewhere" / "0.runs", 0, 1)], 0, 1 << 32, 2, 10)
+
+
+# Classes of words ---------------------------------------------------------------------------------
+
+DRAW = random.Random(0)
+SEGMENTED = [
+    [f"{DRAW.choice('主谓宾')}{DRAW.randrange(30)}" for _ in range(DRAW.randrange(12))]
+    for _ in range(2000)
+]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("segmented") / "a.txt"
+    path.write_text("\n".join(map(" ".join, SEGMENTED)), encoding="utf-8")
+    return path
+
+
+def test_counts_add_up(client: Client, text: Path) -> None:
+    units = plan_units([str(text)], unit_bytes=2000)
+    assert len(units) > 20
+    counts = summed(client, client.map(words_of_unit, units, text_column="text"))
+    assert counts == count_words(SEGMENTED)
+    words = frequent_words(counts, 30)
+    expected = count_contexts(SEGMENTED, words, 2, 50)
+    futures = [client.submit(contexts_of_unit, unit, words, "text", 2, 50) for unit in units]
+    found = summed(client, futures)
+    for name in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_classes_are_those_of_one_process(client: Client, text: Path) -> None:
+    pytest.importorskip("sklearn")
+    expected = cluster_counted_words(SEGMENTED, 5, dimensions=8)
+    for unit_bytes in (1000, 1 << 20):
+        units = plan_units([str(text)], unit_bytes=unit_bytes)
+        assert cluster_words_of_units(client, units, 5, dimensions=8) == expected
+
+
+def test_bad_records_are_named(client: Client, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a b"}\n{}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.jsonl, record 16: "):
+        cluster_words_of_units(client, plan_units([str(path)]), 5)
+
+
+# At last ------------------------------------------------------------------------------------------
+
+
 def test_a_killed_worker_loses_nothing(client: Client, tmp_path: Path) -> None:
     texts = sentences(20_000, 2)
     (tmp_path / "a.txt").write_text("\n".join(texts), encoding="utf-8")
@@ -138,18 +215,3 @@ def test_a_killed_worker_loses_nothing(client: Client, tmp_path: Path) -> None:
     thread.join()
     assert killed
     assert equal(totals, expected(texts))
-
-
-def test_too_many_bad_records(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "在在在在"}\n{"text": 3}\n{}\n', encoding="utf-8")
-    (unit,) = plan_units([str(path)])
-    counted = count_unit(unit, ATOMS, tmp_path, "text")
-    assert counted.n_bad == 2
-    assert counted.first_bad is not None
-    assert counted.first_bad.record == len('{"text": "在在在在"}\n'.encode())
-
-
-def test_a_folder_that_a_worker_does_not_see(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="name a folder that all workers share"):
-        merge_range([(tmp_path / "elsewhere" / "0.runs", 0, 1)], 0, 1 << 32, 2, 10)
