@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,64 +15,9 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
+from spacy_structreg.cli.init_config import init_config
+
 TREEBANK = Path(__file__).parents[2] / "treebank"
-
-CONFIG = """
-[paths]
-train = null
-dev = null
-
-[nlp]
-lang = "zh"
-pipeline = ["tokenizer_trainer"]
-
-[nlp.tokenizer]
-@tokenizers = "spacy_structreg.Segmenter.v1"
-
-[nlp.tokenizer.model]
-@architectures = "spacy_structreg.CharacterSegmenter.v1"
-
-[components]
-
-[components.tokenizer_trainer]
-factory = "structreg_tokenizer_trainer"
-
-[corpora]
-
-[corpora.train]
-@readers = "spacy_structreg.Corpus.v1"
-path = ${paths.train}
-
-[corpora.dev]
-@readers = "spacy_structreg.Corpus.v1"
-path = ${paths.dev}
-
-[training]
-seed = 0
-gpu_allocator = null
-dev_corpus = "corpora.dev"
-train_corpus = "corpora.train"
-max_epochs = 6
-patience = 0
-max_steps = 0
-eval_frequency = 20
-
-[training.before_to_disk]
-@callbacks = "spacy_structreg.without_losses.v1"
-
-[training.batcher]
-@batchers = "spacy.batch_by_sequence.v1"
-size = 10
-
-[training.score_weights]
-seg_f = 1.0
-
-[initialize]
-
-[initialize.tokenizer]
-pkuseg_model = null
-pkuseg_user_dict = "default"
-"""
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -113,7 +59,10 @@ def write_corpora(folder: Path) -> None:
         vocab = Vocab()
         docs = [gold_doc(vocab, words, tags=[f"T{len(w)}" for w in words]) for words in sentences]
         DocBin(docs=docs).to_disk(folder / f"{name}.spacy")
-    (folder / "config.cfg").write_text(CONFIG, encoding="utf-8")
+    config = init_config(None, task="segment")
+    for name, value in (("max_epochs", 6), ("eval_frequency", 20), ("size", 10)):
+        config = re.sub(rf"(?m)^{name} = \d+$", f"{name} = {value}", config)
+    (folder / "config.cfg").write_text(config, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

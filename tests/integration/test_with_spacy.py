@@ -1,4 +1,4 @@
-"""Our tokenizer under what else spaCy has: matchers, rulers, DocBin, bytes."""
+"""Our tokenizer under what else spaCy has: patterns are segmented by it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 import spacy
-from pipeline.made_up import DEV, TEXTS, tokens, untrained
+from pipeline.made_up import tokens
 from spacy.language import Language
-from spacy.matcher import Matcher, PhraseMatcher
-from spacy.tokens import DocBin
-from spacy.vocab import Vocab
+from spacy.matcher import PhraseMatcher
 
 TEXT = "昨天，我们一起去火车站看朋友。 小王和赵明都不喜欢雨伞。"
 WORDS = [
@@ -24,12 +22,8 @@ def nlp(model_best: Path) -> Language:
     return spacy.load(model_best)
 
 
-def test_the_text_of_these_tests(nlp: Language) -> None:
-    assert tokens(nlp(TEXT)) == WORDS
-    assert nlp(TEXT).text == TEXT
-
-
 def test_phrase_matcher(nlp: Language) -> None:
+    assert tokens(nlp(TEXT)) == WORDS
     matcher = PhraseMatcher(nlp.vocab)
     # A phrase of several tokens must be segmented as it is in the text.
     matcher.add("PLACE", list(nlp.tokenizer.pipe(["火车站", "公园"])))
@@ -38,13 +32,6 @@ def test_phrase_matcher(nlp: Language) -> None:
     found = {(doc[start:end].text, nlp.vocab.strings[key]) for key, start, end in matcher(doc)}
     assert found == {("火车站", "PLACE"), ("都不喜欢", "NEGATED")}
     assert [(start, end) for _, start, end in matcher(nlp("火车"))] == []
-
-
-def test_matcher(nlp: Language) -> None:
-    matcher = Matcher(nlp.vocab)
-    matcher.add("LIKES", [[{"TEXT": "喜欢"}, {"LENGTH": 2}]])
-    ((_, start, end),) = matcher(nlp(TEXT))
-    assert (start, end) == (14, 16)
 
 
 def test_entity_ruler_and_sentencizer(nlp: Language, tmp_path: Path) -> None:
@@ -67,20 +54,3 @@ def test_entity_ruler_and_sentencizer(nlp: Language, tmp_path: Path) -> None:
             ("都不喜欢", "EVENT"),
         ]
         assert [len(sentence) for sentence in doc.sents] == [9, 8]
-
-
-def test_docbin(nlp: Language, tmp_path: Path) -> None:
-    texts = [*TEXTS, TEXT, " \n", "老师\n 小王"]
-    DocBin(docs=list(nlp.pipe(texts))).to_disk(tmp_path / "docs.spacy")
-    docs = list(DocBin().from_disk(tmp_path / "docs.spacy").get_docs(Vocab()))
-    assert [doc.text for doc in docs] == texts
-    assert [tokens(doc) for doc in docs[: len(DEV)]] == DEV
-    assert [tokens(doc) for doc in docs] == [tokens(nlp(text)) for text in texts]
-
-
-def test_bytes_of_the_pipeline(nlp: Language) -> None:
-    other = untrained()
-    other.add_pipe("structreg_tokenizer_trainer", name="tokenizer_trainer")
-    other.from_bytes(nlp.to_bytes())
-    assert [tokens(doc) for doc in other.pipe(TEXTS)] == DEV
-    assert other.to_bytes(exclude=["meta"]) == nlp.to_bytes(exclude=["meta"])
