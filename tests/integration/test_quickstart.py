@@ -9,21 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
 import pytest
-import spacy
 from docs.pages import CARD, FAST_CARD, code_for_the_pipeline
 from docs.stand_in import frequent_words
 from packages import installed_tokens
-from test_treebank import FIRST, TREEBANK, leaves, run
-from thinc.api import Config
-
-from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.corpora.formats.brackets import constituency_sentences
+from test_treebank import TREEBANK, run
 
 PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 QUICKSTART = "projects/quickstart"
@@ -43,12 +36,6 @@ OF_A_MACHINE = {"raw/labels.tsv.xz": 1_000, "raw/trees.txt.xz": 50}
 # Of so little, pruning leaves out more that counts.
 ANY_LOSS = ("--prune 0.05", "--prune 0.05 --max-loss 3")
 FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 4\n")
-FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
-
-
-def spans(words: list[str]) -> set[tuple[int, int]]:
-    ends = [sum(map(len, words[: i + 1])) for i in range(len(words))]
-    return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 
 
 def run_code(code: str, folder: Path) -> None:
@@ -63,22 +50,6 @@ def run_code(code: str, folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def corpus() -> dict[str, list[list[tuple[str, str]]]]:
-    return {part: leaves(part) for part in FIRST}
-
-
-def test_the_config_is_what_init_config_gives():
-    given = Config().from_str(
-        init_config(None, task="segment", train=TREEBANK / "train/general.bracket", tags=False),
-        interpolate=False,
-    )
-    given["paths"]["train"] = None
-    kept = Config().from_disk(PROJECT / "configs" / "segment.cfg", interpolate=False)
-    given["nlp"]["tokenizer"]["model"]["lexicon"] = ["corpus/words.txt"]
-    assert kept == given, "make the config anew: see the README of the project"
 
 
 def left_out(folder: str, names: list[str]) -> list[str]:
@@ -124,81 +95,25 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
     return folder, result.stdout
 
 
-@pytest.fixture(scope="module")
-def segment(finished) -> Callable[[str], list[str]]:
-    folder, _ = finished
-    nlp = spacy.load(folder / "training" / "segment" / "model-best")
-    return lambda text: [token.text for token in nlp(text)]
-
-
 @pytest.mark.slow
-def test_all_writes_to_its_own_folders_only(finished):
-    folder, _ = finished
+def test_all_writes_figures_and_the_example_to_its_own_folders(finished):
+    folder, printed = finished
     new = {
         path.relative_to(folder).parts[0]
         for path in folder.rglob("*")
         if path.is_file() and not (PROJECT / path.relative_to(folder)).exists()
     }
-    new |= {name for name in MADE if (folder / name).exists()}
-    assert new == set(MADE)
-
-
-@pytest.mark.slow
-def test_all_makes_a_pipeline_that_keeps_the_text(segment):
-    text = "张晓梅2024年3月在杭州买了一台X200相机，花了4580元。\n  “好吗？”\n"
-    assert "".join(segment(text)).split() == text.split()
-    words = segment("我们明天去图书馆。")
-    assert "".join(words) == "我们明天去图书馆。"
-    assert words[-1] == "。"
-    assert "我们" in words
-
-
-@pytest.mark.slow
-def test_all_writes_figures_that_hold(finished, segment, corpus):
-    folder, _ = finished
-    metrics = json.loads((folder / "metrics" / "segment.json").read_text(encoding="utf-8"))
-    assert all(0 < metrics[key] < 1 for key in FIGURES)
-
-    known = {word for sentence in corpus["train"] for word, _ in sentence}
-    gold = [[word for word, _ in sentence] for sentence in corpus["test"]]
-    n_gold = sum(map(len, gold))
-    assert metrics["oov_rate"] == pytest.approx(
-        sum(word not in known for sentence in gold for word in sentence) / n_gold
-    )
-
-    def f_score(segmented: list[list[str]]) -> float:
-        correct = sum(len(spans(g) & spans(s)) for g, s in zip(gold, segmented, strict=True))
-        return 2 * correct / (n_gold + sum(map(len, segmented)))
-
-    assert metrics["seg_f"] == pytest.approx(f_score([segment("".join(g)) for g in gold]))
-    characters = f_score([list("".join(sentence)) for sentence in gold])
-    assert characters + 0.2 < metrics["seg_f"]
-    assert 0.75 < metrics["seg_f"] < 0.95
-
-
-@pytest.mark.slow
-def test_all_trains_a_parser_of_constituents(finished):
-    folder, _ = finished
-    nlp = spacy.load(folder / "training" / "constituents" / "model-best")
-    n_gold = n_found = n_right = n_headed = 0
-    for tree in constituency_sentences(TREEBANK / "test/general.bracket", "ctb"):
-        spaces = [False] * len(tree.words)
-        doc = nlp(spacy.tokens.Doc(nlp.vocab, tree.words, spaces, tags=tree.tags))
-        group = doc.spans["constituents"]
-        heads = group.attrs["heads"]
-        found = [(s.label_, s.start, s.end, head) for s, head in zip(group, heads, strict=True)]
-        gold = [(each.label, each.begin, each.end, each.head) for each in tree.constituents]
-        bare = [Counter(phrase[:3] for phrase in side) for side in (gold, found)]
-        n_gold += len(gold)
-        n_found += len(found)
-        n_right += (bare[0] & bare[1]).total()
-        n_headed += (Counter(gold) & Counter(found)).total()
-    metrics = json.loads((folder / "metrics" / "constituents.json").read_text(encoding="utf-8"))
-    assert metrics["given"] == "words,tags"
-    assert metrics["brackets_p"] == pytest.approx(n_right / n_found)
-    assert metrics["brackets_r"] == pytest.approx(n_right / n_gold)
-    assert metrics["head_acc"] == pytest.approx(n_headed / n_right)
-    assert 0.8 < metrics["brackets_f"] < 0.97
+    assert new | {name for name in MADE if (folder / name).exists()} == set(MADE)
+    report = json.loads((folder / "metrics/segment.json").read_text(encoding="utf-8"))
+    assert 0.75 < report["seg_f"] < 0.95
+    report = json.loads((folder / "metrics/constituents.json").read_text(encoding="utf-8"))
+    assert report["given"] == "words,tags"
+    assert 0.8 < report["brackets_f"] < 0.97
+    lines = (folder / "assets" / "example.txt").read_text(encoding="utf-8").splitlines()
+    _, _, shown = printed.partition("structreg segment ")
+    segmented = shown.splitlines()[1 : len(lines) + 1]
+    assert [line.replace(" ", "") for line in segmented] == lines
+    assert sum(line.count(" ") for line in segmented) > len(lines)
 
 
 @pytest.mark.slow
@@ -251,16 +166,6 @@ def test_the_fast_package_is_small_and_runs_the_code_of_its_page(finished, tmp_p
     assert [token[0] for token in tokens if token[-1]] == ["今天", "他們"]
 
     run_code(code_for_the_pipeline(FAST_CARD), tmp_path)
-
-
-@pytest.mark.slow
-def test_all_prints_the_example_segmented(finished):
-    folder, printed = finished
-    lines = (folder / "assets" / "example.txt").read_text(encoding="utf-8").splitlines()
-    _, _, shown = printed.partition("structreg segment ")
-    segmented = shown.splitlines()[1 : len(lines) + 1]
-    assert [line.replace(" ", "") for line in segmented] == lines
-    assert sum(line.count(" ") for line in segmented) > len(lines)
 
 
 @pytest.mark.slow
