@@ -21,6 +21,8 @@ def looped(
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table = [_values(case, len(keys)) for case in cases]
+    if not table:
+        raise ValueError(f"there are no cases of {', '.join(keys)}: nothing would be tested")
     if callable(ids):
         labels = [ids(case[0]) if len(case) == 1 else None for case in table]
     else:

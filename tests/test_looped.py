@@ -36,3 +36,8 @@ def test_all_failures_are_told_of() -> None:
         skipped()
     with pytest.raises(ValueError, match="2 values are needed"):
         looped("a, b", [(1,)])
+
+
+def test_a_table_without_cases_is_refused() -> None:
+    with pytest.raises(ValueError, match="there are no cases of a, b: nothing would be tested"):
+        looped("a, b", (case for case in ()))

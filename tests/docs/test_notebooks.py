@@ -22,6 +22,10 @@ def kinds(cell: nbformat.NotebookNode) -> list[list[str]]:
     return [sorted(output.get("data", [output.get("name")])) for output in cell.outputs]
 
 
+def test_there_are_notebooks() -> None:
+    assert {path.stem for path in NOTEBOOKS} == {"annotate_and_look", "train_and_compare"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path: Path, zh_structreg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
