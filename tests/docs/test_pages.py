@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -49,6 +50,19 @@ N_TREES = {"train": 50, "dev": 15, "test": 15}
 N_SENTENCES = 250
 # Of the development part of the treebank, which a page scores on every register.
 REGISTERS = ("law", "social")
+# Blocks of all pages that the tests do not run; what more is left out says so here.
+NOT_RUN = {
+    "sets up an environment": 4,
+    "needs a cluster": 2,
+    "needs a corpus of its own": 3,
+    "needs an idle machine": 1,
+    "needs the Chinese pipeline": 19,
+    "needs a service": 16,
+    "needs Docker": 2,
+    "needs conda": 2,
+    "needs Ray": 1,
+    "needs Spark": 1,
+}
 # Packages that a page is skipped without.
 PACKAGES = {"dataframes.md": ("pandas", "polars")}
 
@@ -249,6 +263,11 @@ def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> No
     names = run_page(path)
     if path.name in CHECKS:
         CHECKS[path.name](names)
+
+
+def test_blocks_that_are_not_run_are_counted() -> None:
+    every = [block for path in PAGES for block in blocks(path)]
+    assert Counter(block.value for block in every if block.marker == "not run") == NOT_RUN
 
 
 @looped(
