@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import spacy
@@ -77,8 +77,11 @@ def examples(vocab: Vocab) -> list[Example]:
     return [Example(plain_doc(vocab, number), gold_doc(vocab, number)) for number in numbers]
 
 
-def trained(pipes: Iterable[str] | None = None, seed: int = 1) -> Language:
+def trained(pipes: Collection[str] | None = None, seed: int = 1) -> Language:
     """A pipeline with parts of all kinds; or with its tokenizer and the pipes named alone."""
+    unknown = set(pipes or ()) - {name for _, name, _ in PIPES}
+    if unknown:
+        raise ValueError(f"there are no pipes {sorted(unknown)}")
     tokenizer = {
         "@tokenizers": "spacy_structreg.JointTagger.v1",
         "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1", "seed": seed},
