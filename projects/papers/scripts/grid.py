@@ -432,18 +432,17 @@ class Grid(GridFile):
     def shown_on(self, on: str) -> set[Key]:
         """The runs of which figures are shown on these sentences; see `Row.on`.
 
-        On the development set, settings are chosen as well.
+        On the development set, settings are chosen as well, unless on another corpus.
         """
+
+        def chooses(key: Key, tuned: Tuning) -> bool:
+            return key.corpus not in {*tuned.corpora, *tuned.corpora.values()}
+
         return {
             key
             for key, _, row, _ in self._wanted()
             if row.on == on
-            or (
-                on == "dev"
-                and row.system.tuned
-                and key.corpus not in row.system.tuned.corpora.values()
-                and not row.system.learns_dev
-            )
+            or (on == "dev" and row.system.tuned is not None and chooses(key, row.system.tuned))
         }
 
     def in_tables(self) -> set[Key]:
