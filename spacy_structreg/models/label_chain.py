@@ -102,7 +102,7 @@ class SequenceDecoder:
         sequences, given = zip(*queries, strict=True)
         lengths = list(map(len, sequences))
         allowed = None
-        if given.count(None) < len(given):
+        if any(labels is not None for labels in given):
             given = tuple(map(_checked_labels, given, lengths))
             allowed = np.concatenate(
                 [allowed_labels(labels, spec.labels, spec.scheme) for labels in given]

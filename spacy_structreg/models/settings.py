@@ -278,7 +278,7 @@ class WordSearchSettings(BeamSettings):
 
 
 def check_update(update: UpdatePoint | None, beam: int | None) -> None:
-    """Raise ValueError for a point of updates that a beam does not have."""
+    """Raise ValueError unless ``update = "every"`` comes with ``beam = 1``."""
     if update == "every" and beam != 1:
         raise ValueError(f"update = 'every' needs beam = 1, got {beam}")
 

@@ -133,6 +133,10 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
         "or a model file; it is stored with the model.",
     )
 
+    def _check(self) -> None:
+        super()._check()
+        check_update(self.update, self.beam)
+
     def parsed(self) -> tuple[StateTemplate, ...]:
         """The templates. Raises ValueError for those that cannot be."""
         further = [*["guide"] * (self.guide is not None), *word_tables(self)]
@@ -419,7 +423,6 @@ class Tagger(Predictor[TaggedGold, TagDecoder, Words, list[str]]):
         # Decoders of another beam, with those that they are made from.
         self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
-            check_update(settings.update, settings.beam)
             TagSpec.empty(self.settings).check_templates()
 
     # Prediction ----------------------------------------------------------------------------------

@@ -98,6 +98,8 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
     # An I that nothing begins does; a span goes on with none that is known.
     assert fitted.predict(tokens, given=[None, "I-GOD", None, "O"]) == ["B-PER", "B-GOD", "O", "O"]
     assert fitted.predict(tokens, given=[None] * 4) == fitted.predict(tokens)
+    # In an array as well, whose items compare one by one.
+    assert fitted.predict(tokens, given=np.array(["O"] * 4)) == ["O"] * 4
     batch = [tokens, tokens[:1], tokens]
     given = [None, None, ["O", None, None, None]]
     for n_threads in (1, 2):

@@ -46,7 +46,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     *((cls, {"typed_runs": "latin", "whole_runs": ["price"]}, NO_RUNS) for cls in OF_TEXTS),
     *((cls, {"typed_runs": True, "whole_runs": ["url"]}, "whole_runs must be") for cls in OF_TEXTS),
     *((cls, {"update": "every", "beam": 4}, "update = 'every' needs beam = 1")
-      for cls in PERCEPTRONS),
+      for cls in [*PERCEPTRONS, WordJointParser]),
     *((cls, {"templates": "action: S9w"}, "reads the atom 'S9w'")
       for cls in (ConstituencyParser, DependencyParser)),
     *((cls, {"templates": "append: S0w"}, "fires on the event 'append'")
