@@ -30,7 +30,7 @@ before and the label. ``edge:`` without atoms is the pair itself, the tag bigram
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -218,6 +218,22 @@ class TokenFeatures:
             self.gazetteers,
             self.words,
         )
+
+    def check_rows(self, tokens: Sequence[Any]) -> None:
+        """Raise ValueError for a token that is no sequence of as many columns as there are."""
+        n_columns = len(self.columns)
+        # Mostly all are well, which is found out without a loop in Python.
+        if {*map(type, tokens)} <= {tuple, list} and {*map(len, tokens)} <= {n_columns}:
+            return
+        for token in tokens:
+            is_sequence = isinstance(token, (tuple, list)) or (
+                hasattr(token, "__getitem__") and not isinstance(token, (str, Mapping))
+            )
+            if not is_sequence or len(token) != n_columns:
+                raise ValueError(
+                    f"the token {token!r:.80} is not a row of {n_columns} strings, "
+                    f"({', '.join(self.columns)})"
+                )
 
     def extract(
         self, sentences: Sequence[Sequence[Sequence[str]]], reach: int

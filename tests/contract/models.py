@@ -5,6 +5,7 @@ A new model takes a line in `KINDS`, and is held to all that `test_models.py` as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -77,7 +78,20 @@ NEW_LABEL: list[tuple[list[Any], Any]] = [
 ]
 # What models of texts, of words, and of words with tags cannot be asked, and why.
 NO_TEXT = [((None,), "expected a text as str, got NoneType"), ((3,), "got int")]
-NO_WORDS = [(("text",), "is not a list of words|is a text|expected the features of a position")]
+_NO_LIST = "is not a list of words|is a text|expected the features of a position|not iterable"
+_NO_ITEM = (
+    "expected a word as str|is not a list of words|is not a row of 2 strings"
+    "|expected the features of a position|feature names must be strings|must be finite numbers"
+)
+NO_WORDS = [
+    *(((given,), _NO_LIST) for given in ("text", None, 5)),
+    *(
+        (([item],), _NO_ITEM)
+        for item in (1, None, b"a", b"ab", ("a", 1), ("a", None), {"a": math.nan}, {1: 2, "b": 1})
+    ),
+]
+# What is an item to a model of features alone.
+NO_ROWS = [(([item],), _NO_ITEM) for item in ((), [], ("a",), {"a": 1, "b": 2}, {"a", "b"})]
 NO_PAIR = [
     (([], []), "a sentence without words has no tree"),
     ((["a"], []), "0 tags are given for 1 words"),
@@ -130,7 +144,9 @@ class Kind:
         """Arguments of `predict` that are refused, and why."""
         if len(self.asked[0]) == 2:
             return NO_PAIR
-        return NO_TEXT if isinstance(self.asked[0][0], str) else NO_WORDS
+        if isinstance(self.asked[0][0], str):
+            return NO_TEXT
+        return NO_WORDS if self.make is FeatureLabeler else NO_WORDS + NO_ROWS
 
     @property
     def is_ensemble(self) -> bool:

@@ -10,6 +10,7 @@ import math
 import multiprocessing
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import FrozenInstanceError
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -525,12 +526,10 @@ def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
         assert same.fit(kind.gold).to_bytes() == data_of(name)
 
 
-@AT_ONCE
-def test_settings_out_of_range_are_refused(name: str) -> None:
-    kind = KINDS[name]
-    cls = type(kind.make())
-    hints = hints_of(cls.SETTINGS)
-    for field, about in described(cls.SETTINGS):
+def check_limits(settings: type[Any], make: Callable[..., Any]) -> None:
+    """Hold all fields of a class of settings to their types, ranges and choices."""
+    hints = hints_of(settings)
+    for field, about in described(settings):
         members = members_of(hints[field])
         wrong: list[Any] = [b"x"]
         if int in members:
@@ -539,6 +538,7 @@ def test_settings_out_of_range_are_refused(name: str) -> None:
             assert about.maximum <= 1_000_000 or field in UNBOUNDED, field
         elif float in members:
             wrong += [about.minimum - 1, math.nan, math.inf, -math.inf, "1"]
+            wrong += [about.minimum] * about.open_below + [about.below]
         elif literals_of(members) or bool in members:
             wrong += ["other", 7]
         if bool not in members:
@@ -547,7 +547,33 @@ def test_settings_out_of_range_are_refused(name: str) -> None:
             wrong.append(None)
         for value in wrong:
             with pytest.raises(ValueError, match=rf"\b{field} "):
-                cls(**{field: value})
+                make(**{field: value})
+
+
+@AT_ONCE
+def test_settings_out_of_range_are_refused(name: str) -> None:
+    cls = type(KINDS[name].make())
+    check_limits(cls.SETTINGS, cls)
+
+
+@looped(
+    ("cls", "limits"),
+    [
+        (Learning, {"mini_sample": 1e6, "min_count": 1_000_001, "precision": 25}),
+        (LogLinear, {"mini_sample": 1e6, "decay_windows": 1_000_001, "noise_window": 1_000_001}),
+    ],
+)
+def test_settings_of_learning_have_limits(cls: type[Any], limits: dict[str, float]) -> None:
+    check_limits(cls, cls)
+    for field, value in limits.items():
+        with pytest.raises(ValueError, match=f"^{field} must be at least .* (at most|below) "):
+            cls(**{field: value})
+    with pytest.raises(FrozenInstanceError):
+        cls().mini_sample = 2.0
+    for changes in ({"noise": "dropout"}, {"noise": "gaussian_dropout"}) * (cls is LogLinear):
+        assert cls(**changes, noise_level=0.5).variance == 1.0
+        with pytest.raises(ValueError, match="noise_level must be at least 0 and below 1, got 1"):
+            cls(**changes, noise_level=1.0)
 
 
 # Files --------------------------------------------------------------------------------------------

@@ -206,7 +206,9 @@ class SequenceLabeler(Labeler[LabeledTokens]):
             return given
         rows = list(given)
         if len(self.settings.columns) == 1:
-            return [(row,) if isinstance(row, str) else row for row in rows]
+            rows = [(row,) if isinstance(row, str) else row for row in rows]
+        # Before any is indexed; what cells are is looked at with their features.
+        self._seen.check_rows(rows)
         return rows
 
     @staticmethod
