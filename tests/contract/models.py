@@ -335,6 +335,7 @@ KINDS: dict[str, Kind] = {
         [
             ({"templates": "label: gazetteers(w0)"}, "templates"),
             ({"scheme": "bioes"}, "scheme|labels"),
+            ({"gazetteers": Gazetteers({"place": ["上海"]})}, "gazetteers"),
         ],
         settings={
             "templates": "label: w0 | tag(w-1) | gazetteers(w0) | ngrams(w0) \n edge: \n edge: w0",

@@ -105,9 +105,29 @@ def test_a_fit_begins_from_nothing_and_a_failed_one_changes_nothing(name: str) -
     with pytest.raises(ValueError, match=r"sentence 1 of the training corpus|is no|not"):
         model.fit([None])
     if not kind.is_ensemble:
+        history = again(name).fit(kind.gold).history
+        model.history = history
         with pytest.raises(Interrupted):
             model.fit(kind.gold, on_epoch=fail)
         assert model.to_bytes() == further
+        assert model.history is history
+        # What is told of a training may ask the model as it was before.
+        asked, expected = kind.asked[0], model.predict(*kind.asked[0])
+        told: list[Any] = []
+        kind.new().fit(kind.gold, on_epoch=lambda _: told.append(model.predict(*asked)))
+        model.fit(kind.gold, on_epoch=lambda _: told.append(model.predict(*asked)))
+        assert told == [expected] * (2 * len(history))
+        several = kind.new(n_models=3).fit(kind.gold)
+        before, history = several.to_bytes(), several.history
+
+        def fail_once(report: Any) -> None:
+            if report.model == 2:
+                raise Interrupted
+
+        for n_threads in (1, 3):
+            with pytest.raises(Interrupted):
+                several.fit(kind.gold[1:], n_threads=n_threads, on_epoch=fail_once)
+            assert (several.to_bytes(), several.history) == (before, history)
     assert model.fit(kind.gold).to_bytes() == data_of(name)
     with pytest.raises(ValueError, match="no training is running"):
         model.to_bytes(state="training")
@@ -948,6 +968,24 @@ def test_averages(name: str) -> None:
     if getattr(of_fewer, "labels", ()) != getattr(model, "labels", ()):
         with pytest.raises(ValueError, match="differ in labels"):
             cls.average([model, of_fewer])
+    # The corpus is known if it is the same; the settings are those of the first.
+    if not kind.is_ensemble:
+        checksum = model.corpus_checksum
+        assert checksum is not None
+        assert cls.average([model, other]).corpus_checksum == checksum
+        elsewhere = kind.new(seed=5).fit(kind.gold[::-1])
+        assert elsewhere.corpus_checksum not in (None, checksum)
+        for pair in ([model, elsewhere], [elsewhere, model]):
+            mixed = cls.average(pair)
+            assert mixed.corpus_checksum is None
+            assert cls.from_bytes(mixed.to_bytes()).corpus_checksum is None
+            assert mixed.settings.as_dict() == pair[0].settings.as_dict()
+    # Of the same labels, but another dictionary.
+    if name == "tagger":
+        ((word, tag), *_), *_ = kind.gold
+        for sentence in ([(word + word, tag)], [(word, "NN" if tag != "NN" else "NR")] * 9):
+            with pytest.raises(ValueError, match=r"differ in categories"):
+                cls.average([model, kind.new().fit([*kind.gold, sentence])])
     for changes, what in kind.differ:
         different = kind.new(**changes).fit(kind.gold)
         with pytest.raises(ValueError, match=f"differ in ({what})"):
