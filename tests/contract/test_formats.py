@@ -24,7 +24,7 @@ from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.word_classes import read_word_classes
-from spacy_structreg.corpora.word_lists import read_word_list
+from spacy_structreg.corpora.word_lists import ListedWord, read_word_list
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.tasks.segmentation.user_words import read_user_words
 
@@ -113,6 +113,43 @@ READERS = {
     "gazetteer": Reader("j", f"{FIRST}\n{SECOND}\n", gazetteer),
     "user words": Reader("k", f"{FIRST}\tNN\n{SECOND}\n", read_user_words),
 }
+# What is said of a file without words; that of brat is about texts of another one.
+_TOKENS = "no token in the file; column files have a token with its columns a line"
+EMPTY = {
+    "brackets": "no tree in the file; trees are written (IP (NP (NR 上海)) (VP (VA 大)))",
+    "classified": _TOKENS,
+    "classified as JSON": "no text in the file; write an object a line",
+    "columns": _TOKENS,
+    "conllu": "no sentence in the file; a word is a line of 10 columns separated by tabs",
+    "doccano": "no text in the file; export some",
+    "label-studio": "this is no JSON (Expected object or value); export JSON or JSON-MIN",
+    "partial": "no sentence in the file; partial annotation has one sentence a line",
+    "pfr": "no words in the file; each word is written 词/tag",
+    "prodigy": "no text in the file was accepted; annotate some",
+    "segmented": (
+        "no sentence in the file; segmented text has one sentence a line, "
+        "its words separated by white space"
+    ),
+    "sinica": "no tree in the file; trees are written #1[1] S(Head:VA:來)#。",
+    "tagged": "no words in the file; each word is written 词_tag",
+    "told by its content": "no text in the file; name a corpus",
+    "word list": "no word in the list; write one a line",
+    "word classes": "no word in the file; write a word, a tab and its class a line",
+    "gazetteer": "no phrase in the file; write one a line",
+    "user words": "no word in the list; write one a line",
+}
+# A line of white space has columns there, by single tabs.
+WHITE = EMPTY | {
+    "conllu": "2 columns instead of 10; a word has the columns ID FORM LEMMA UPOS XPOS FEATS HEAD "
+    "DEPREL DEPS MISC, separated by single tabs"
+}
+# What is read of the samples that are no sentences.
+VALUES: dict[str, list[Any]] = {
+    "word list": [ListedWord(FIRST, ("NN",), 3), ListedWord(SECOND, (), 0)],
+    "word classes": [(FIRST, "sea"), (SECOND, "land")],
+    "gazetteer": [Gazetteers({"x": [FIRST, SECOND]})],
+    "user words": [(FIRST, "NN"), (SECOND, None)],
+}
 # The release of SIGHAN is a folder or an archive, and spaCy's own files are no text.
 OTHERS = {"sighan", "spacy"}
 PACKS = ((".gz", gzip.compress), (".xz", lzma.compress))
@@ -127,8 +164,11 @@ def test_any_encoding_line_end_and_compression_is_read(name: str, tmp_path: Path
     reader = READERS[name]
     expected = list(reader.read(reader.write(tmp_path)))
     texts = ["".join(each.words) for each in expected if isinstance(each, Sentence)]
-    assert all(map(str.startswith, texts, (FIRST, SECOND)))
-    assert len(expected) == (1 if reader.is_whole or name == "gazetteer" else 2)
+    if name in VALUES:
+        assert expected == VALUES[name]
+    else:
+        assert len(texts) == len(expected) == (1 if reader.is_whole else 2)
+        assert all(map(str.startswith, texts, (FIRST, SECOND)))
     for text, encoding in (
         (f"\ufeff{reader.text}", "utf-8"),
         (reader.text.replace("\n", "\r\n"), "utf-8"),
@@ -160,11 +200,12 @@ def test_faults_come_with_file_and_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = READERS[name]
-    for empty in ("", "\n", "\n \n\t\n"):
+    for empty, said in (("", EMPTY), ("\n", EMPTY), ("\n \n\t\n", WHITE)):
         path = reader.write(tmp_path, empty)
         if reader.beside is None:
             with pytest.raises(CorpusError) as caught:
                 list(reader.read(path))
+            assert str(caught.value).endswith(f": {said[name]}")
             assert caught.value.file == str(path)
             assert caught.value.line <= max(1, empty.count("\n"))
     if reader.is_whole:
