@@ -107,15 +107,25 @@ PIPES = {
 
 @dataclass(frozen=True)
 class TokenizerOf:
-    """A tokenizer and the factory of the pipe that trains it."""
+    """A tokenizer and the factory of the pipe that trains it.
+
+    parts: models that its model is made of, which have the settings.
+    """
 
     registered: str
     model: str
     trainer: str
+    parts: dict[str, str] = field(default_factory=dict)
 
     def untrained(self, **settings: Any) -> Language:
         """A pipeline of it alone."""
-        block = {"@architectures": f"spacy_structreg.{self.model}.v1", "seed": 1, **settings}
+
+        def block_of(model: str, **more: Any) -> Settings:
+            return {"@architectures": f"spacy_structreg.{model}.v1", **more}
+
+        own = {"seed": 1, **settings}
+        parts = {key: block_of(part, **own) for key, part in self.parts.items()}
+        block = block_of(self.model, **(parts or own))
         tokenizer = {"@tokenizers": f"spacy_structreg.{self.registered}.v1", "model": block}
         return spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
 
@@ -132,7 +142,36 @@ TOKENIZERS = {
     "segmenter": TokenizerOf("Segmenter", "CharacterSegmenter", "structreg_tokenizer_trainer"),
     "segmenter of words": TokenizerOf("Segmenter", "WordSegmenter", "structreg_tokenizer_trainer"),
     "joint tagger": TokenizerOf("JointTagger", "CharacterJointTagger", "structreg_joint_trainer"),
+    "joint tagger of words": TokenizerOf(
+        "JointTagger", "WordJointTagger", "structreg_joint_trainer"
+    ),
+    "guided joint tagger": TokenizerOf(
+        "JointTagger",
+        "GuidedJointTagger",
+        "structreg_joint_trainer",
+        {"characters": "CharacterJointTagger", "words": "WordJointTagger"},
+    ),
+    "reranker": TokenizerOf(
+        "JointTagger",
+        "JointReranker",
+        "structreg_joint_trainer",
+        {"characters": "CharacterJointTagger", "words": "WordJointTagger"},
+    ),
+    "guided segmenter": TokenizerOf(
+        "Segmenter",
+        "GuidedSegmenter",
+        "structreg_tokenizer_trainer",
+        {"characters": "CharacterSegmenter", "words": "WordSegmenter"},
+    ),
     "joint parser": TokenizerOf("JointParser", "WordJointParser", "structreg_joint_parser_trainer"),
+}
+
+# What the contract does not hold, and why.
+NO_PIPES = {
+    "structreg_keywords": "it counts words, and learns by no updates: test_keywords_component.py",
+}
+NO_MODELS_OF_TOKENIZERS = {
+    "GuidedJointParser": "its parts have settings of their own: test_joint_parser_tokenizer.py",
 }
 
 

@@ -7,13 +7,23 @@ import multiprocessing
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
-from components import PIPES, TEXTS, TOKENIZERS, content, trained_pipe, trained_tokenizer
+from components import (
+    NO_MODELS_OF_TOKENIZERS,
+    NO_PIPES,
+    PIPES,
+    TEXTS,
+    TOKENIZERS,
+    content,
+    trained_pipe,
+    trained_tokenizer,
+)
 from small_pipeline import TAGS, UNIVERSAL, WORDS, examples, gold_doc, plain_doc
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
@@ -44,6 +54,25 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "header": lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
     "array": lambda data: data[: len(data) // 2] + bytes(b ^ 128 for b in data[len(data) // 2 :]),
 }
+
+
+def entries(group: str) -> set[str]:
+    """What the package registers there, by the bare name."""
+    found = {each.name for each in entry_points(group=group) if "spacy_structreg." in each.value}
+    return {name.removeprefix("spacy_structreg.").removesuffix(".v1") for name in found}
+
+
+def test_everything_registered_is_here() -> None:
+    factories = {pipe.factory for pipe in PIPES.values()}
+    trainers = {each.trainer for each in TOKENIZERS.values()}
+    assert entries("spacy_factories") == factories | trainers | NO_PIPES.keys()
+    assert not NO_PIPES.keys() & factories
+    assert entries("spacy_tokenizers") == {each.registered for each in TOKENIZERS.values()}
+    of_pipes = {pipe.model for pipe in PIPES.values()}
+    of_tokenizers = {each.model for each in TOKENIZERS.values()}
+    left_out = NO_MODELS_OF_TOKENIZERS.keys()
+    assert entries("spacy_architectures") == of_pipes | of_tokenizers | left_out
+    assert not of_tokenizers & left_out
 
 
 def written(name: str, nlp: Language) -> list[Any]:
@@ -609,6 +638,32 @@ def test_a_pipeline_is_saved_over_its_own_folder(name: str, tmp_path: Path) -> N
 
 
 @EVERY_TOKENIZER
+def test_a_loaded_tokenizer_learns_further(name: str, tmp_path: Path) -> None:
+    """By spaCy's own commands, into the folder whose file is mapped."""
+    nlp = TOKENIZERS[name].untrained()
+    nlp.add_pipe(TOKENIZERS[name].trainer, name="trainer")
+    gold = [gold_doc(nlp.vocab, number) for number in NUMBERS]
+    nlp.initialize(lambda: [Example(doc.copy(), doc) for doc in gold])
+    nlp.update([Example(doc.copy(), doc) for doc in gold])
+    before = nlp.tokenizer.model.to_bytes()
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    loaded.resume_training()
+    # What the estimator learns by itself from the weights that there were.
+    expected = type(nlp.tokenizer.model).from_bytes(before)
+    compiled = expected.compile(nlp.tokenizer.gold_sentences(opposite(nlp.vocab)))
+    for _ in range(2):
+        loaded.update([Example(loaded.make_doc("小王写大字"), opposite(loaded.vocab))])
+        expected.learn(compiled)
+    loaded.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    for each in (loaded, again):
+        assert each.tokenizer.model.to_bytes() == expected.to_bytes() != before
+    again.resume_training()
+    again.update([Example(doc.copy(), doc) for doc in (gold_doc(again.vocab, 0),)])
+
+
+@EVERY_TOKENIZER
 def test_a_damaged_model_file_of_a_tokenizer_is_named(name: str, tmp_path: Path) -> None:
     nlp = trained_tokenizer(name)
     nlp.to_disk(tmp_path)
@@ -689,9 +744,14 @@ def test_seeds_and_settings_of_a_config_reach_the_model(name: str) -> None:
         for seed in (1, 1, 2)
     )
     assert one == same != other
-    model = TOKENIZERS[name].untrained(half_width=False, types=None).tokenizer.model
-    assert (model.half_width, model.types) == (False, None)
-    assert np.iinfo(np.uint32).max >= TOKENIZERS[name].untrained(seed=None).tokenizer.model.seed
+    chosen, free = (
+        TOKENIZERS[name].untrained(**settings).tokenizer.model
+        for settings in ({"half_width": False, "types": None}, {"seed": None})
+    )
+    for part in getattr(chosen, "parts", {"": chosen}).values():
+        assert (part.half_width, part.types) == (False, None)
+    for part in getattr(free, "parts", {"": free}).values():
+        assert np.iinfo(np.uint32).max >= part.seed
 
 
 @EVERY_TOKENIZER
