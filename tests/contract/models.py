@@ -363,6 +363,10 @@ KINDS: dict[str, Kind] = {
         has_pieces=False,
     ),
 }
+# Models that are no kind of their own.
+NO_KINDS = {
+    "CRF": "it is scikit-learn's view of a FeatureLabeler, whose interface test_crf.py holds",
+}
 TRAINED_APART = [name for name, kind in KINDS.items() if kind.is_ensemble]
 
 

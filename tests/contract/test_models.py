@@ -23,6 +23,7 @@ from crafted import tampered
 from looped import looped
 from models import (
     KINDS,
+    NO_KINDS,
     NO_TEXT,
     NOISY,
     TEXTS,
@@ -36,6 +37,7 @@ from models import (
     trained,
 )
 
+import spacy_structreg
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 from spacy_structreg.learn.setting_fields import described, hints_of, literals_of, members_of
@@ -54,6 +56,18 @@ OF_TEXTS = looped(
 # Numbers that nothing is kept of.
 UNBOUNDED = {"seed", "prune", "least_begun", "least_seen", "dictionary"}
 SPAWN = multiprocessing.get_context("spawn")
+
+
+def test_every_model_is_here() -> None:
+    exported = {name for name in spacy_structreg.__all__ if isinstance(model_of(name), type)}
+    kinds = {type(kind.new()).__name__ for kind in KINDS.values()}
+    assert "Tagger" in exported
+    assert exported - kinds == NO_KINDS.keys()
+    assert kinds <= exported
+
+
+def model_of(name: str) -> Any:
+    return getattr(spacy_structreg, name)
 
 
 class Interrupted(BaseException):

@@ -14,6 +14,8 @@ import pytest
 import spacy
 from spacy.util import load_config
 
+from spacy_structreg.pipeline.task import all_tasks
+
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 Trained = Callable[[str], tuple[Path, str]]
 
@@ -53,6 +55,16 @@ TASKS = {
     "label": Task(("ents_f", "ents_p", "ents_r"), ("--lang", "en")),
     "classify": Task(("cats_acc", "cats_macro_f"), ("--lang", "en")),
 }
+
+# Configs that are tried elsewhere, or not at all.
+OTHERS = {
+    "segment": "test_train.py and test_interrupted_training.py train it",
+    "tag": "the base of others here, and trained by test_interrupted_training.py",
+    "chunk": "labels of chunks are learned as those of entities: test_cli_labels.py",
+}
+
+# Figures without a weight, which the meta.json of a pipeline does not keep.
+NOT_KEPT = {"dep_complete_nopunct", "brackets_complete", "brackets_crossing", "head_acc"}
 
 PEOPLE = ["Mira", "Jonas", "Ida", "Holt", "Abel", "Runa"]
 PLACES = ["Veldau", "Ulmen", "Anselm", "Orre"]
@@ -139,6 +151,11 @@ def figures_of(python: Command, output: Path, *command: object) -> dict[str, Any
     return dict(json.loads(output.read_text("utf-8")))
 
 
+def test_every_config_is_here() -> None:
+    assert {each.name for task in all_tasks() for each in task.templates} == TASKS.keys() | OTHERS
+    assert not TASKS.keys() & OTHERS
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_the_best_is_kept_and_all_commands_give_its_figures(
     name: str, trained: Trained, corpora: Any, python: Command, tmp_path: Path
@@ -162,7 +179,9 @@ def test_the_best_is_kept_and_all_commands_give_its_figures(
             seen.append(figures_of(python, tmp_path / "figures.json", *command))
     for key in task.figures:
         assert all(figures[key] == pytest.approx(seen[0][key]) for figures in seen), key
-        assert seen[0][key] == pytest.approx(performance.get(key, seen[0][key])), key
+        if key not in NOT_KEPT:
+            assert seen[0][key] == pytest.approx(performance[key]), key
+    assert not NOT_KEPT & performance.keys()
     # A figure of gold words, which spaCy would give on the words that were found alone.
     assert "tag_acc" in task.figures or all(each.get("tag_acc") is None for each in seen)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import pytest
 
+from spacy_structreg import metrics
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import Parse
 from spacy_structreg.corpora.sentence import Sentence
@@ -94,7 +97,25 @@ SCORERS = {
         ],
     ),
 }
+# Those that do not count one sentence after the other.
+OTHERS = {
+    "TextParsingScorer": "it counts texts of several sentences: test_parsing_scores.py",
+    "score_labels": "it counts sequences of any labels: its callers' tests hold it",
+    "score_classification": "it counts labels of texts: test_classification_scores.py",
+}
 EVERY = pytest.mark.parametrize("case", SCORERS.values(), ids=SCORERS)
+
+
+def test_every_scorer_is_here() -> None:
+    found = set()
+    for _, name, _ in pkgutil.iter_modules(metrics.__path__, f"{metrics.__name__}."):
+        for key, each in vars(import_module(name)).items():
+            if getattr(each, "__module__", None) == name:
+                found.add(key)
+    scorers = {name for name in found if name.endswith("Scorer") or name.startswith("score_")}
+    held = {each.__name__ for case in SCORERS.values() for each in (case.scorer, case.score)}
+    assert scorers - held == OTHERS.keys()
+    assert held <= scorers
 
 
 @EVERY
