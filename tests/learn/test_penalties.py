@@ -256,6 +256,44 @@ def test_cumulative_l1_by_hand() -> None:
     ]
 
 
+@looped(
+    ("penalties", "updates", "expected"),
+    [
+        # By update 4 it has decayed thrice: 1, 1/2, 1/4, then 1/8 + 1, 9/16.
+        ({"l2": 0.5}, [1, 0, 0, 1, 0], [1, 1 / 2, 1 / 4, 9 / 8, 9 / 16]),
+        # It comes to nothing, and stays there.
+        ({"l1": 0.375}, [-1, 0, 0, 0, 0, 1], [-1, -5 / 8, -1 / 4, 0, 0, 1]),
+        # One that is first met at update 7 owes 6/4 for those before, and 1/4 more.
+        ({"cumulative_l1": 0.25}, [0, 0, 0, 0, 0, 0, 2, 0], [0] * 6 + [1 / 4, 0]),
+        # Less than is owed: what is left of the debt, 9/4 - 1, stays.
+        ({"cumulative_l1": 0.25}, [0] * 8 + [-1, 2], [0] * 9 + [2 - 5 / 4 - 1 / 4]),
+    ],
+)
+@looped("adaptive", [False, True])
+def test_a_weight_by_hand(
+    *, penalties: dict[str, float], updates: list[int], expected: list[float], adaptive: bool
+) -> None:
+    """A weight, after each update, by what is added to it; and its average."""
+    rows = TrainingRows(12, adaptive=adaptive, **penalties)
+    found = []
+    for time, delta in enumerate(updates, 1):
+        if delta:
+            rows.add([(rows.row(1), 3, float(delta))], time)
+        found.append(rows.copy().weights(0, time)[3] if rows.n_rows else 0.0)
+    assert found == pytest.approx(expected, abs=1e-15)
+    mean = sum(expected) / len(expected)
+    assert rows.average(len(updates)).weights(1)[3] == pytest.approx(mean, rel=1e-6)
+
+
+def test_several_changes_of_one_weight_are_one_update() -> None:
+    """Cumulative L1 looks at their sum; had it looked at each, the debt would have been paid."""
+    rows = TrainingRows(1, cumulative_l1=0.5)
+    row = rows.row(1)
+    rows.add([(row, 0, 3.0), (row, 0, -3.0)], 4)
+    assert rows.weights(row)[0] == 0
+    assert rows.state()["debts"].tolist() == [[2.0]]
+
+
 def test_l1_after_l2_by_hand() -> None:
     """The decay comes first: 1 → 1/2 - 1/8 → 3/16 - 1/8 → 0."""
     rows = TrainingRows(1, l1=0.125, l2=0.5)

@@ -22,6 +22,7 @@ from spacy_structreg.learn.model_file import model_bytes, parse_model
 from spacy_structreg.models.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.models.joint.joint_taggers import CharacterJointTagger, WordJointTagger
 from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmenter
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()
 TRAIN = sentences(60, seed=21)
@@ -243,6 +244,32 @@ def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
     assert guide.tables("大学")[2].all()
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(guide)
+
+
+@looped(
+    ("chosen", "complaint"),
+    [
+        ({"weight": -1.0}, "the weight of a guide must be finite and at least 0, got -1"),
+        ({"weight": np.inf}, "the weight of a guide must be finite"),
+        ({"weight": np.nan}, "the weight of a guide must be finite"),
+        ({"window": -1.0}, "the window of a guide must be at least 0, got -1"),
+        ({"window": np.nan}, "the window of a guide must be at least 0"),
+        ({"tags": ("N",)}, "the scheme 'bmes', and no tags"),
+        ({"labels": [[0, 1, 2, 3]] * 2}, "tags of the guide share a label"),
+        ({"labels": [[0, 1, 2, 2]]}, "tags of the guide share a label"),
+        ({"labels": [[0, 1, 2, 4]]}, "a label of the guide is out of range"),
+        ({"labels": [[0, 1, 2, -1]]}, "a label of the guide is out of range"),
+        ({"labels": [0, 1, 2, 3]}, "labels must have the shape"),
+    ],
+)
+def test_guides_that_cannot_be(
+    chosen: dict[str, Any], complaint: str, characters: CharacterSegmenter
+) -> None:
+    spec: Any = characters._fitted_spec()
+    tables = characters._decoders().tables
+    decoder = spec.new_guide(tables).decoder
+    with pytest.raises(ValueError, match=complaint):
+        ChainGuide(decoder, **chosen) if "labels" in chosen else spec.new_guide(tables, **chosen)
 
 
 # Settings and training ----------------------------------------------------------------------------

@@ -40,6 +40,7 @@ TAGGED = TEMPLATES + "tag: t-1 | w-1 t-1 | c0 c-1"
 SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学生", "在"], ["生", "大学", "生"]]
 BEFORE, BEYOND = -1, -2
 PADDING = 0x110000
+STOPS = ["early", "max_violation", "plain"]
 
 Word = tuple[int, int]
 Gold = tuple[str, list[Word]]
@@ -471,6 +472,80 @@ def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
         # One visit at a time: weights are compared after each.
         for piece in whole(golds):
             pair.run(piece[None], data.draw(st.integers(0, 2**64 - 1)))
+
+
+START = {"append 们": 2.0, "separate 在": 3.0}
+"""They speak for 我们 | 在. Gold, 我 | 们在, is behind by 2 after 们, by 5 from 在 on."""
+BIG = {"append 们": 5.0, "append 在": 1.0}
+"""They speak for 我们在. Gold is behind by 5 from 们 on."""
+AT_FIRST = {"append 们": 1.0, "separate 们": 1.0, "separate 在": 3.0}
+WHOLE = {"append 们": 1.0, "separate 们": 1.0, "append 在": 1.0, "separate 在": 2.0}
+BIG_AFTER = {"append 们": 4.0, "separate 们": 1.0, "append 在": 1.0}
+RIGHT = {"separate 们": 1.0, "append 在": 1.0}
+CLOSE = {"separate 们": 2.0, "append 在": 0.5}
+FAR = {"separate 们": 2.0, "append 在": 1.0}
+
+
+def by_step(step: float) -> dict[str, float]:
+    """`START` after a step against all that is wrong."""
+    signs = {"append 们": -1, "separate 们": 1, "append 在": 1, "separate 在": -1}
+    return {name: START.get(name, 0.0) + sign * step for name, sign in signs.items()}
+
+
+@looped(
+    ("stop", "width", "learning", "before", "wrong", "after"),
+    [
+        # With one place, gold falls off at 们: nothing beyond it is learned.
+        ("early", 1, Learning(), START, (1, 1), AT_FIRST),
+        # With two it survives 们, and falls off at 在: 我们|在 has 5, 我|们|在 3, 我们在 2.
+        ("early", 2, Learning(), START, (1, 2), WHOLE),
+        # All four analyses have room: the update comes at the end, against the best.
+        *((stop, 4, Learning(), START, (1, 2), WHOLE) for stop in STOPS),
+        # By 2 at 们, by 5 at 在: the whole of it. Or nowhere by more than at 们.
+        ("max_violation", 1, Learning(), START, (1, 2), WHOLE),
+        ("max_violation", 1, Learning(), BIG, (1, 1), BIG_AFTER),
+        # At the end, wherever gold fell off; what both have there is not changed.
+        ("plain", 1, Learning(), START, (1, 2), WHOLE),
+        ("plain", 1, Learning(), BIG, (1, 1), BIG_AFTER),
+        # One update at 们 and one at 在, from states that the model has chosen.
+        ("every", 1, Learning(), START, (1, 2), WHOLE),
+        # What is right changes nothing.
+        *((stop, 1, Learning(), RIGHT, (0, 0), RIGHT) for stop in [*STOPS, "every"]),
+        # Behind by 5, with two wrong actions: the loss is 7, and ‖ΔΦ‖² is 4.
+        ("plain", 4, Learning("pa_i", 0.25), START, (1, 2), by_step(0.25)),
+        ("plain", 4, Learning("pa_i", 100.0), START, (1, 2), by_step(7 / 4)),
+        ("plain", 4, Learning("pa_ii", 0.25), START, (1, 2), by_step(7 / 6)),
+        # Ahead of 我|们|在 by 1/2: the loss is 1/2, ‖ΔΦ‖² is 2. By 1 is enough.
+        ("early", 4, Learning("pa"), CLOSE, None, FAR | {"append 在": 0.75, "separate 在": -0.25}),
+        ("early", 4, Learning("pa"), FAR, (0, 0), FAR),
+    ],
+)
+def test_updates_by_hand(  # noqa: PLR0917 - a table
+    stop: str,
+    width: int,
+    learning: Learning,
+    before: dict[str, float],
+    wrong: tuple[int, int] | None,
+    after: dict[str, float],
+) -> None:
+    """Of the sentence 我 | 们在, with weights of the character that an action looks at."""
+    templates = "append: c0 | separate: c0"
+    pair = Pair([gold_of(["我", "们在"])], learning, stop=stop, width=width, templates=templates)
+    rows = {}
+    for table, event in zip(pair.learner.tables, ["append", "separate"], strict=False):
+        for character in "们在":
+            ngram = struct.pack("<2Q", hash_string(f"{event}: c0"), 1 + ord(character))
+            rows[f"{event} {character}"] = table, table.row(murmur_64a(ngram))
+    for name, weight in before.items():
+        table, row = rows[name]
+        table.add([(row, 0, weight)], 1)
+    pair.learner.clock = 1
+    assert pair.trainer.epoch(pair.compiled, [0]) == wrong or wrong is None
+    assert pair.learner.clock == 1 + (4 if stop == "every" else 1)
+    found = {name: float(table.weights(row)[0]) for name, (table, row) in rows.items()}
+    assert {name: weight for name, weight in found.items() if weight} == pytest.approx(after)
+    # Nothing else is learned: the characters around them are common to both.
+    assert len(pair.weights()) == len(after)
 
 
 @looped(
