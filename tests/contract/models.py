@@ -159,9 +159,17 @@ class Kind:
 
 
 def _pair(cls: type[Any], characters: type[Any], words: type[Any]) -> Callable[..., Any]:
-    def make(*, weight: float | None = 1.0, n_best: int | None = None, **settings: Any) -> Any:
+    def make(
+        *,
+        weight: float | None = 1.0,
+        n_best: int | None = None,
+        statistics: str | None = None,
+        **settings: Any,
+    ) -> Any:
         own = {} if n_best is None else {"n_best": n_best}
-        return cls(characters(**settings), words(**settings), weight=weight, **own)
+        # Words see no statistics of characters.
+        of_characters = characters(**settings, **({"statistics": statistics} if statistics else {}))
+        return cls(of_characters, words(**settings), weight=weight, **own)
 
     return make
 
@@ -226,11 +234,15 @@ KINDS: dict[str, Kind] = {
         _pair(GuidedSegmenter, CharacterSegmenter, WordSegmenter),
         WORDS,
         _OF_TEXTS,
-        [{"half_width": False, "weight": 0.5}],
+        [{"half_width": False, "weight": 0.5}, {"statistics": "all"}],
         [({"half_width": False}, "half_width")],
     ),
     "characters, tagged": Kind(
-        CharacterJointTagger, TAGGED, _OF_TEXTS, _TEXT_SETTINGS, _OF_CHARACTERS
+        CharacterJointTagger,
+        TAGGED,
+        _OF_TEXTS,
+        [{"statistics": "all"}, *_TEXT_SETTINGS],
+        _OF_CHARACTERS,
     ),
     "words, tagged": Kind(
         WordJointTagger,
@@ -243,7 +255,7 @@ KINDS: dict[str, Kind] = {
         _pair(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
         TAGGED,
         _OF_TEXTS,
-        [{"half_width": False, "weight": 0.5}],
+        [{"half_width": False, "weight": 0.5}, {"statistics": "all"}],
         [({"half_width": False}, "half_width")],
     ),
     "words, parsed": Kind(
