@@ -56,7 +56,7 @@ TASKS = {
     "classify": Task(("cats_acc", "cats_macro_f"), ("--lang", "en")),
 }
 
-# Configs that are tried elsewhere, or not at all.
+# Configs that are tried elsewhere.
 OTHERS = {
     "segment": "test_train.py and test_interrupted_training.py train it",
     "tag": "the base of others here, and trained by test_interrupted_training.py",
@@ -178,6 +178,7 @@ def test_the_best_is_kept_and_all_commands_give_its_figures(
             command = (*group, "evaluate", pipeline, dev, *options)
             seen.append(figures_of(python, tmp_path / "figures.json", *command))
     for key in task.figures:
+        assert seen[0][key] is not None, key
         assert all(figures[key] == pytest.approx(seen[0][key]) for figures in seen), key
         if key not in NOT_KEPT:
             assert seen[0][key] == pytest.approx(performance[key]), key
