@@ -348,10 +348,9 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
         trained = self._decoders()
         if self._correcting is None or self._correcting[0] is not trained:
-            if self._source is not None and self._source.is_mapped:
-                # Most of the corrected weights are still those, but no longer of that file.
-                self._copy_to_memory()
-                trained = self._decoders()
+            # Most of the corrected weights are still those of a file, but need it no longer.
+            self._copy_to_memory()
+            trained = self._decoders()
             corrector = corrector_from_trained(trained.tables, self.learning)
             trainer = CorrectionTrainer(self._fitted_spec().new_correction_trainer(corrector))
             self._correcting = (trained, trainer)
@@ -395,7 +394,9 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
         if self._trainer is None:
             self._check_not_frozen("trained further")
-            spec = self._spec = self._spec_in_memory()
+            # Also the weights, which stand again if the training fails.
+            self._copy_to_memory()
+            spec = self._fitted_spec()
             self._trainer = spec.new_trainer(
                 spec.new_learner(self.learning)
                 if self._trained is None
@@ -419,7 +420,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
 
     def _decoders(self) -> DecoderPool[DecoderT]:
         # Averaged anew if training has gone on.
-        if self._source is not None:
+        if self._mapped is not None:
             self._check_source()
         trained = self._trained
         if trained is not None and not self._outdated:
@@ -436,7 +437,7 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
     def _set_weights(self, tables: list[TrainedRows]) -> DecoderPool[DecoderT]:
         """Predict by these weights from now on."""
         self._trained = DecoderPool(tables, self._fitted_spec().new_decoder)
-        self._source = None
+        self._source = self._mapped = None
         self._outdated = False
         return self._trained
 
@@ -490,9 +491,9 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
             _check_same_contents(entries, arrays, spec)
         averaged = models[0].untrained()
         averaged._spec = models[0]._spec_in_memory()
+        if len(models) == 1:
+            weights = [models[0]._tables_in_memory()]
         averaged._set_weights(_mean_of(weights, mean, averaged.learning))
-        if len(models) == 1 and models[0]._source is not None:
-            averaged._copy_to_memory()
         checksums = {model.corpus_checksum for model in models}
         averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
@@ -533,6 +534,9 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
         kept = unnested(_KEPT, others) if state == "training" else {}
         for name in nested(_KEPT, kept):
             del others[name]
+        if state == "training":
+            # The tables are copied as well.
+            others, kept = _copies(others), _copies(kept)
         spec = self._spec = self._stored_spec(header, others)
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
         if self.GIVEN_WORDS:
@@ -582,23 +586,32 @@ class Estimator(BaseModel[GoldT], Generic[GoldT, DecoderT]):
     def _spec_in_memory(self) -> ModelSpec[GoldT, DecoderT]:
         """The spec, of copies of what it has of a mapped file: for other weights than its own."""
         spec = self._fitted_spec()
-        entries, arrays = spec.contents()
-        if not arrays or self._source is None or not self._source.is_mapped:
+        if self._mapped is None:
             return spec
-        copies = {name: np.array(array) for name, array in arrays.items()}
-        return self.SPEC.of_file(self.settings, StoredSpec(list(spec.labels), entries, copies))
+        self._check_source()
+        entries, arrays = spec.contents()
+        if not arrays:
+            return spec
+        stored = StoredSpec(list(spec.labels), entries, _copies(arrays))
+        return self.SPEC.of_file(self.settings, stored)
+
+    def _tables_in_memory(self) -> list[TrainedRows]:
+        """The weights, of copies of what lies in a mapped file."""
+        tables = self._decoders().tables
+        if self._mapped is None:
+            return tables
+        return [
+            (FrozenRows if isinstance(table, FrozenRows) else TrainedRows)(
+                table.n_columns, _copies(table.arrays)
+            )
+            for table in tables
+        ]
 
     def _copy_to_memory(self) -> None:
-        self._spec = self._spec_in_memory()
-        if self._trained is not None:
-            tables = [
-                (FrozenRows if isinstance(table, FrozenRows) else TrainedRows)(
-                    table.n_columns,
-                    {name: np.array(array) for name, array in table.arrays.items()},
-                )
-                for table in self._trained.tables
-            ]
-            self._trained = DecoderPool(tables, self._fitted_spec().new_decoder)
+        if self._mapped is not None:
+            spec, tables = self._spec_in_memory(), self._tables_in_memory()
+            self._spec = spec
+            self._set_weights(tables)
 
     @property
     def _is_as_loaded(self) -> bool:
@@ -637,6 +650,10 @@ def _train_model(parts: _Parts[Any], number: int) -> tuple[list[TrainedRows], li
     learner, compiled = model._learner_of(spec, parts.examples, parts.unlabeled)
     plan = model._epochs(spec, parts.held_out, 1)
     return plan.train_model(number, spec, learner, compiled, state)
+
+
+def _copies(arrays: Arrays) -> Arrays:
+    return {name: np.array(array) for name, array in arrays.items()}
 
 
 def _compile(

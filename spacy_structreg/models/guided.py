@@ -116,7 +116,8 @@ class Guided(
         try:
             return super()._change(gold, sample)
         finally:
-            words.settings, words._spec = own, spec
+            # The spec may have been copied from a mapped file meanwhile.
+            words.settings, words._spec = own, replace(words._fitted_spec(), settings=own)
 
     def _further_guides(self) -> dict[str, Any]:
         """Hook: what else decoders are made with."""

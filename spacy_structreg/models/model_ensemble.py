@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from spacy_structreg.corpora.corpus_errors import StrPath
-from spacy_structreg.learn.model_file import Arrays, State, field
+from spacy_structreg.learn.model_file import Arrays, SourceFile, State, field
 from spacy_structreg.learn.setting_fields import Settings, check_float, setting
 from spacy_structreg.models.base_model import FitOptions
 from spacy_structreg.models.decoders import DecoderPool
@@ -150,6 +150,16 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
         """The models, by their names."""
         return {name: getattr(self, name) for name in self.PARTS}
 
+    @property
+    def _mapped(self) -> SourceFile | None:
+        mapped = (model._mapped for model in self.parts.values())
+        return next(filter(None, mapped), None)
+
+    @_mapped.setter
+    def _mapped(self, source: SourceFile | None) -> None:
+        for model in self.parts.values():
+            model._mapped = source
+
     # What a tokenizer's model has ----------------------------------------------------------------
 
     @property
@@ -195,6 +205,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
                     checkpoint=None if folder is None else Path(folder) / name,
                 )
                 model.fit(*corpora[name], **vars(of_part))
+            self._let_go()
             if dev is not None:
                 self.tune(dev, n_threads=options.n_threads)
 
@@ -237,16 +248,13 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
         listed = list(sentences)
         with self._lock:
-            # One of them may cut a sentence that the others take whole.
-            return [
-                EnsembleExample(each)
-                for each in zip_longest(
-                    *(
-                        model.compile(self._examples_for(name, listed))
-                        for name, model in self.parts.items()
-                    )
-                )
+            compiled = [
+                model.compile(self._examples_for(name, listed))
+                for name, model in self.parts.items()
             ]
+            self._let_go()
+            # One of them may cut a sentence that the others take whole.
+            return [EnsembleExample(each) for each in zip_longest(*compiled)]
 
     def owns(self, sentences: Sequence[Compiled]) -> bool:
         return all(model.owns(examples) for model, examples in self._parted(sentences))
@@ -283,13 +291,17 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
     # Prediction ----------------------------------------------------------------------------------
 
     def _decoders(self) -> DecoderPool[TextDecoderT]:
-        if self._source is not None:
-            self._check_source()
         known: list[Any] = [getattr(self, name)._decoders() for name in self.PARTS]
         known += self._tuned().values()
-        if self._pool is None or self._pool[0] != known:
-            self._pool = known, self._new_pool(self.tuned_weight)
-        return self._pool[1]
+        pool = self._pool
+        if pool is None or pool[0] != known:
+            self._let_go()
+            pool = self._pool = known, self._new_pool(self.tuned_weight)
+        return pool[1]
+
+    def _let_go(self) -> None:
+        """Forget the file, whose models these are no more; those that lie in it know that."""
+        self._source = self._pool = self._loaded = None
 
     def _search_anew(self) -> None:
         self._pool = None
@@ -356,7 +368,6 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
         return averaged
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
-        self._check_source()
         contents = {name: model.contents(state) for name, model in self.parts.items()}
         arrays: Arrays = {}
         for name, (_, inner) in contents.items():
@@ -394,7 +405,7 @@ class ModelEnsemble(RawTextPredictor[TextDecoderT], Generic[TextDecoderT, Charac
     def _copy_to_memory(self) -> None:
         for model in self.parts.values():
             model._copy_to_memory()
-        self._pool = self._loaded = None
+        self._let_go()
 
     @property
     def _is_as_loaded(self) -> bool:

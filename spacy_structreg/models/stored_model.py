@@ -61,6 +61,9 @@ class StoredModel(ABC):
     NOUN: ClassVar[str] = "model"
     SETTINGS: ClassVar[type[Settings]]
 
+    # The mapped file that arrays lie in; that of an ensemble, for one of its models, too.
+    _mapped: SourceFile | None = None
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "SETTINGS" in vars(cls):
@@ -75,7 +78,7 @@ class StoredModel(ABC):
         self.settings = settings
         # Held while weights change or are averaged; decoding works on weights that never change.
         self._lock = threading.RLock()
-        # The file that the weights are those of; they may lie in it.
+        # The file that the weights are those of, which other processes can read for themselves.
         self._source: SourceFile | None = None
 
     # What a subclass gives -----------------------------------------------------------------------
@@ -142,7 +145,7 @@ class StoredModel(ABC):
 
     @abstractmethod
     def _copy_to_memory(self) -> None:
-        """Let go of the mapped file: copy its arrays."""
+        """Let go of the mapped file: copy its arrays. Raises ValueError as `_check_source`."""
 
     @property
     def _is_as_loaded(self) -> bool:
@@ -204,11 +207,11 @@ class StoredModel(ABC):
         """
         with self._lock:
             target = Path(path).absolute()
-            if self._source is not None and target.exists() and target.samefile(self._source.path):
-                # A mapped file cannot be replaced everywhere: work on a copy from here on.
-                if self._source.is_mapped:
+            for source in (self._mapped, self._source):
+                if source is not None and target.exists() and target.samefile(source.path):
+                    # A mapped file cannot be replaced everywhere: work on a copy from here on.
                     self._copy_to_memory()
-                self._source = None
+                    self._source = None
             write_model(path, *self.contents(state))
 
     @classmethod
@@ -299,12 +302,15 @@ class StoredModel(ABC):
         model = cls.from_contents(str(source.path), header, arrays)
         if header["state"] != "training":
             model._source = source
+            if source.is_mapped:
+                model._mapped = source
         return model
 
     def _check_source(self) -> None:
-        """Raise ValueError if the weights lie in a file that was written to."""
-        if self._source is not None and self._source.is_mapped:
-            self._source.check()
+        """Raise ValueError if arrays lie in a file that was written to."""
+        mapped = self._mapped
+        if mapped is not None:
+            mapped.check()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Weights and settings travel, a running training does not.

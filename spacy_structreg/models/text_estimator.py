@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.partial_sentence import PartialSentence
 from spacy_structreg.features.typed_runs import LatinRuns, TypedRuns
-from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.gold import GoldT
 from spacy_structreg.models.knowledge import has_statistics, recounted
@@ -39,26 +38,17 @@ class TextEstimator(Estimator[GoldT, TextDecoderT], RawTextPredictor[TextDecoder
         together: bool = True,
         n_threads: int = 1,
     ) -> Self:
-        tables = self._decoders().tables
-        spec: Any = self._fitted_spec()
+        tables = self._tables_in_memory()
+        spec: Any = self._spec_in_memory()
         if not self.can_adapt:
             raise ValueError(
                 f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
                 'it with statistics = "accessor_variety"'
             )
         atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
-        model = self._with_weights(tables)
-        model._spec = replace(spec, atoms=atoms)
-        model._set_weights(model._decoders().tables)
-        return model
-
-    def _with_weights(self, tables: list[TrainedRows]) -> Self:
-        """A model of its own with these weights of this one."""
         model = self.untrained()
-        model._spec = self._spec_in_memory()
+        model._spec = replace(spec, atoms=atoms)
         model._set_weights(tables)
-        if self._source is not None and self._source.is_mapped:
-            model._copy_to_memory()
         model.corpus_checksum = self.corpus_checksum
         return model
 

@@ -373,9 +373,8 @@ def test_corrections_are_right_at_once_and_kept(name: str, tmp_path: Path) -> No
         report = model.correct(gold, sample=kind.gold)
         assert (report.n_sentences, report.n_right) == (len(gold), 0)
         assert report.n_steps >= 1
-        if not kind.is_ensemble:
-            # All that is left of it is in memory.
-            path.write_bytes(b"")
+        # All that is left of it is in memory.
+        path.write_bytes(b"")
         again = type(model).from_bytes(model.to_bytes())
         assert [*report.wrong] == [i for i, each in enumerate(gold) if not is_right(again, each)]
         # Models that are trained apart may not agree, and few templates not be enough.
@@ -650,22 +649,57 @@ def test_every_way_gives_equal_bytes_and_answers(name: str, tmp_path: Path) -> N
 def test_a_mapped_file_that_is_written_to(name: str, tmp_path: Path) -> None:
     """Its model says so; what was made of it needs no file."""
     kind, path = KINDS[name], tmp_path / "model.srt"
-    for changes in [{}] if kind.is_ensemble else ({}, *kind.others):
+    cls = type(trained(name))
+    for changes in ({}, *kind.others):
         kind.new(**changes).fit(kind.gold).save(path)
-        model, further = (type(trained(name)).load(path, mapped=True) for _ in range(2))
-        made = []
-        if not kind.is_ensemble:
-            made = [model.freeze(), type(model).average([model]), copy.deepcopy(model)]
-            made += [model.adapt(TEXTS)] if getattr(model, "can_adapt", False) else []
-            made += [] if model.learning.needs_whole_corpus else [further.partial_fit(kind.gold)]
-        assert all(each.to_bytes() for each in made)
+        model, compiled, further = (cls.load(path, mapped=True) for _ in range(3))
+        adapts = getattr(model, "can_adapt", False)
+        parts = list(model.parts.values()) if kind.is_ensemble else []
+        compiled.compile(kind.gold)
+        made = [compiled, copy.deepcopy(model), model.freeze()]
+        made += [cls.average([model] * n) for n in (1, 2)]
+        made += [model.adapt(TEXTS)] if adapts else []
+        if not model.learning.needs_whole_corpus:
+            state = tmp_path / "state.srt"
+            kind.new(**changes).partial_fit(kind.gold).save(state, state="training")
+            made += [further.partial_fit(kind.gold), cls.load(state, mapped=True)]
+            state.write_bytes(b"")
         path.write_bytes(b"")
-        for ask in (lambda model=model: model.predict(*kind.asked[0]), model.to_bytes):
+        asked: list[Callable[[], Any]] = [
+            lambda model=model: model.predict(*kind.asked[0]),
+            lambda model=model: model.partial_fit(kind.gold),
+            lambda model=model: model.compile(kind.gold),
+            lambda model=model: model.learn([]),
+            lambda model=model: model.correct(kind.gold),
+            lambda model=model: cls.average([model]),
+            lambda model=model: model.save(path),
+            lambda model=model: model.save(tmp_path / "other.srt"),
+            lambda model=model: pickle.dumps(model),
+            *[lambda model=model: model.adapt(TEXTS)] * adapts,
+            *(each.to_bytes for each in (model, *parts)),
+            *(each.freeze for each in (model, *parts)),
+        ]
+        for ask in asked:
             with pytest.raises(ValueError, match="the file was written to while it was in use"):
                 ask()
         for each in made:
-            assert each.to_bytes()
             assert answers(name, each)
+            assert each.to_bytes()
+
+
+@pytest.mark.parametrize("name", TRAINED_APART)
+def test_a_part_of_a_mapped_file_is_a_model_of_its_own(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.srt"
+    trained(name).save(path)
+    model = type(trained(name)).load(path, mapped=True)
+    for part, same in zip(model.parts.values(), trained(name).parts.values(), strict=True):
+        # Its weights are not those of the whole file.
+        assert pickle.loads(for_a_child(part)).to_bytes() == same.to_bytes()
+    *_, words = model.parts.values()
+    words.save(path)
+    assert type(words).load(path).to_bytes() == words.to_bytes()
+    assert model.to_bytes() == data_of(name)
+    assert pickle.loads(for_a_child(model)).to_bytes() == data_of(name)
 
 
 @EVERY
