@@ -229,6 +229,39 @@ def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> N
     assert (counts["gold"], counts["joint_gold"], counts["left_out"]) == (4, 2, 1)
 
 
+def test_a_tagger_behind_a_joint_tokenizer(
+    joint: Path, corpus: Path, runs: Runs, report_of: ReportOf, tmp_path: Path
+) -> None:
+    """Its config takes the tokenizer over; the tagger may tag the words anew."""
+    config, output = tmp_path / "tag.cfg", tmp_path / "tag"
+    renamed = tmp_path / "renamed.spacy"
+    docs = list(DocBin().from_disk(corpus).get_docs(Vocab()))
+    for doc in docs:
+        for token in doc:
+            token.tag_ = f"{token.tag_}2"
+    DocBin(docs=docs).to_disk(renamed)
+    corpora = ("--train", renamed, "--dev", renamed)
+    runs("init-config", config, "--task", "tag", "--base", joint, *corpora)
+    before = load_pipeline(str(joint))
+    text = "学生看书。"
+    first = [(token.text, token.tag_) for token in before(text)]
+    for overwrite in ("true", "false"):
+        options = ("--training.max_epochs", EPOCHS, "--components.tagger.overwrite", overwrite)
+        runs("fit", config, output / overwrite, *corpora, *options)
+        nlp = load_pipeline(str(output / overwrite))
+        assert nlp.pipe_names == ["tagger"]
+        assert nlp.tokenizer.to_bytes() == before.tokenizer.to_bytes()
+        anew = [(word, f"{old}2") for word, old in first]
+        assert [(token.text, token.tag_) for token in nlp(text)] == (
+            anew if overwrite == "true" else first
+        )
+    # The tags of the pipe count on raw text, not those of the tokenizer.
+    report = report_of(output / "true", renamed)
+    assert 0.5 < report["joint_f"] <= report["seg_f"]
+    report = report_of(output / "true", renamed, "--gold", "words")
+    assert report["tag_acc"] > 0.9
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_words_are_written_with_their_tags(
     threads: int, joint: Path, runs: Runs, fails: Fails, pipeline: str
