@@ -101,8 +101,10 @@ def test_the_configs_are_what_init_config_gives_with_some_changes(
     if options["task"] == "constituents":
         options["task"] = "constituency"
     base = options.get("base")
+    folder = tmp_path / path
+    folder.mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
+        patch.chdir(folder)
         if base is not None:
             nlp = spacy.blank(options["lang"])
             nlp.add_pipe("structreg_tagger", name="tagger")
