@@ -1,4 +1,4 @@
-"""Every kind of model: how it is made, a tiny corpus, and what it can be asked.
+"""Every kind of model: how it is made, a tiny corpus, and its inputs.
 
 A new model takes a line in `KINDS`, and is held to all that `test_models.py` asks of models.
 """
@@ -76,7 +76,7 @@ NEW_LABEL: list[tuple[list[Any], Any]] = [
     (FEATURED, [({"a": 1}, "NEW")]),
     (TOPICS, (["a"], "NEW")),
 ]
-# What models of texts, of words, and of words with tags cannot be asked, and why.
+# Invalid inputs of models of texts, of words, and of words with tags, and the errors.
 NO_TEXT = [((None,), "expected a text as str, got NoneType"), ((3,), "got int")]
 _NO_LIST = "is not a list of words|is a text|expected the features of a position|not iterable"
 _NO_ITEM = (
@@ -102,7 +102,7 @@ NO_PAIR = [
     ((["a"], [3]), "tag 0 is 3; give a string"),
 ]
 
-# Which a setting of a model may have, as settings that travel, and as what no average bears.
+# Keyword arguments of models.
 Settings = dict[str, Any]
 
 
@@ -110,20 +110,20 @@ Settings = dict[str, Any]
 class Kind:
     """A kind of model.
 
-    make: an untrained one of some settings. gold: its sentences. asked: what it is asked, each the
-    arguments of `predict`. others: further settings, which must travel. differ: settings of models
-    that cannot be averaged with the default one, and the attribute that the error names.
-    batch: the arguments of `predict` as an item of a batch. lists: the best answers. settings: of
-    all models of the kind. has_pieces: whether it learns from mini-samples.
+    make: an untrained one of some settings. gold: its sentences. inputs: the arguments of several
+    calls of `predict`. others: further settings, which every way of saving keeps. incompatible:
+    settings of models that cannot be averaged with the default one, and the attribute that the
+    error names. batch: the arguments of `predict` as an item of a batch. nbest: the n best outputs.
+    settings: of all models of the kind. has_pieces: whether it learns from mini-samples.
     """
 
     make: Callable[..., Any]
     gold: list[Any]
-    asked: list[tuple[Any, ...]]
+    inputs: list[tuple[Any, ...]]
     others: Sequence[Settings] = ()
-    differ: Sequence[tuple[Settings, str]] = ()
+    incompatible: Sequence[tuple[Settings, str]] = ()
     batch: Callable[[tuple[Any, ...]], Any] = lambda args: args[0]
-    lists: Callable[[Any, tuple[Any, ...], int], list[tuple[float, Any]]] | None = (
+    nbest: Callable[[Any, tuple[Any, ...], int], list[tuple[float, Any]]] | None = (
         lambda model, args, n: model.nbest(*args, n)
     )
     settings: Settings = field(default_factory=dict)
@@ -140,11 +140,11 @@ class Kind:
         return next((new for gold, new in NEW_LABEL if gold is self.gold), None)
 
     @property
-    def cannot_be_asked(self) -> list[tuple[tuple[Any, ...], str]]:
+    def invalid_inputs(self) -> list[tuple[tuple[Any, ...], str]]:
         """Arguments of `predict` that are refused, and why."""
-        if len(self.asked[0]) == 2:
+        if len(self.inputs[0]) == 2:
             return NO_PAIR
-        if isinstance(self.asked[0][0], str):
+        if isinstance(self.inputs[0][0], str):
             return NO_TEXT
         return NO_WORDS if self.make is FeatureLabeler else NO_WORDS + NO_ROWS
 
@@ -329,7 +329,7 @@ KINDS: dict[str, Kind] = {
         ConstituencyParser,
         TREES,
         PAIRS,
-        differ=[({"known_heads": False}, "known_heads|heads")],
+        incompatible=[({"known_heads": False}, "known_heads|heads")],
         batch=lambda args: args,
         settings={"beam": 4, "known_heads": True},
         has_pieces=False,
@@ -370,7 +370,7 @@ KINDS: dict[str, Kind] = {
         [(words,) for words in WORDS],
         [{"values": "log", "normalize": True, "lower": True}, {"learning": Learning()}],
         [({"ngrams": 1}, "ngrams"), ({"characters": []}, "characters")],
-        lists=None,
+        nbest=None,
         settings={"ngrams": 2, "characters": [1, 2]},
         has_pieces=False,
     ),
@@ -407,18 +407,18 @@ def again(name: str) -> Any:
     return type(trained(name)).from_bytes(data_of(name))
 
 
-def answers(name: str, model: Any, asked: Iterable[tuple[Any, ...]] | None = None) -> list[Any]:
-    """All that a model says of what its kind is asked: labels or words, and best lists."""
+def answers(name: str, model: Any, inputs: Iterable[tuple[Any, ...]] | None = None) -> list[Any]:
+    """All outputs of a model for inputs: labels or words, and the n best."""
     kind = KINDS[name]
     found: list[Any] = []
-    for args in kind.asked if asked is None else asked:
+    for args in kind.inputs if inputs is None else inputs:
         found.append(model.predict(*args))
         for more in ("predict_tagged", "predict_trees"):
             if hasattr(model, more):
                 found.append(getattr(model, more)(*args))
-        if kind.lists is not None and not isinstance(model, GuidedJointParser):
-            found.append(kind.lists(model, args, 3))
-        elif kind.lists is None:
+        if kind.nbest is not None and not isinstance(model, GuidedJointParser):
+            found.append(kind.nbest(model, args, 3))
+        elif kind.nbest is None:
             found.append(model.predict_marginals(*args) if can_say_probabilities(model) else None)
     return found
 

@@ -190,7 +190,7 @@ def test_an_untrained_pipe_writes_nothing(name: str, tmp_path: Path) -> None:
     assert nlp.get_pipe("pipe").to_bytes() == b""
 
 
-def various(vocab: Vocab) -> list[Doc]:
+def docs_of_all_forms(vocab: Vocab) -> list[Doc]:
     """Docs with and without sentences, white space and annotation; of two vocabularies."""
     hooked = plain_doc(vocab, 0, 2)
     hooked.user_hooks["sents"] = lambda doc: (doc[i : i + 4] for i in (0, 4))
@@ -213,8 +213,8 @@ def various(vocab: Vocab) -> list[Doc]:
 def test_streams_are_annotated_like_docs(name: str) -> None:
     for settings in ({}, *PIPES[name].others):
         nlp = PIPES[name].trained(**settings)
-        alone = [nlp(doc).to_bytes(exclude=["strings"]) for doc in various(nlp.vocab)]
-        docs = various(nlp.vocab)
+        alone = [nlp(doc).to_bytes(exclude=["strings"]) for doc in docs_of_all_forms(nlp.vocab)]
+        docs = docs_of_all_forms(nlp.vocab)
         found = list(nlp.pipe(docs, batch_size=4))
         assert list(map(id, found)) == list(map(id, docs))
         assert [doc.to_bytes(exclude=["strings"]) for doc in found] == alone

@@ -48,7 +48,7 @@ EVERY = pytest.mark.parametrize(
     [pytest.param(name, marks=[pytest.mark.slow] * name.endswith("parsed")) for name in KINDS],
 )
 # What takes a few seconds at most for all kinds together.
-AT_ONCE = looped("name", KINDS)
+FOR_ALL_KINDS = looped("name", KINDS)
 OF_TEXTS = looped(
     "name",
     [name for name in KINDS if hasattr(KINDS[name].make, "predict_margins")] + TRAINED_APART,
@@ -126,7 +126,7 @@ def test_a_fit_begins_from_nothing_and_a_failed_one_changes_nothing(name: str) -
         assert model.to_bytes() == further
         assert model.history is history
         # What is told of a training may ask the model as it was before.
-        asked, expected = kind.asked[0], model.predict(*kind.asked[0])
+        asked, expected = kind.inputs[0], model.predict(*kind.inputs[0])
         told: list[Any] = []
         kind.new().fit(kind.gold, on_epoch=lambda _: told.append(model.predict(*asked)))
         model.fit(kind.gold, on_epoch=lambda _: told.append(model.predict(*asked)))
@@ -198,7 +198,7 @@ def test_every_way_of_learning_learns(name: str) -> None:
     assert len(made) == len(ways)
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_the_best_epoch_is_kept(name: str) -> None:
     kind = KINDS[name]
     model = kind.new(epochs=4)
@@ -234,7 +234,7 @@ def test_a_training_goes_on_from_its_file(name: str) -> None:
         assert other.to_bytes() == model.to_bytes()
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_a_training_goes_on_from_weights(name: str) -> None:
     kind = KINDS[name]
     further = [again(name), pickle.loads(pickle.dumps(trained(name))), copy.deepcopy(trained(name))]
@@ -248,7 +248,7 @@ def test_a_training_goes_on_from_weights(name: str) -> None:
     assert trained(name).to_bytes() == data_of(name)
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_portions_share_what_was_prepared(name: str) -> None:
     kind = KINDS[name]
     at_once, portions = kind.new(), kind.new()
@@ -308,7 +308,7 @@ def test_an_interrupted_training_ends_as_if_it_had_not_been(name: str, tmp_path:
             kind.new(epochs=4).fit(kind.gold, kind.gold[:3], checkpoint=folder)
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_labels_are_those_that_training_began_with(name: str) -> None:
     kind = KINDS[name]
     if kind.new_label is None:
@@ -322,7 +322,7 @@ def test_labels_are_those_that_training_began_with(name: str) -> None:
         return
     assert model.to_bytes(state="training") == before
     # Labels of words may be known beforehand.
-    if not isinstance(kind.asked[0][0], str):
+    if not isinstance(kind.inputs[0][0], str):
         model = kind.new()
         known = kind.new().fit([*kind.gold, kind.new_label]).labels
         more = [label for label in known if label not in trained(name).labels]
@@ -333,7 +333,7 @@ def test_labels_are_those_that_training_began_with(name: str) -> None:
         assert model.fit(kind.gold).labels == trained(name).labels
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_gold_that_is_none_is_named_by_its_place(name: str) -> None:
     kind = KINDS[name]
     for wrong in kind.no_gold:
@@ -388,33 +388,33 @@ def test_corrections_are_right_at_once_and_kept(name: str, tmp_path: Path) -> No
 # What is said -------------------------------------------------------------------------------------
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_predictions_do_not_depend_on_threads_or_each_other(name: str) -> None:
     kind, model = KINDS[name], trained(name)
-    alone = [model.predict(*args) for args in kind.asked] * 5
-    items = [kind.batch(args) for args in kind.asked] * 5
+    alone = [model.predict(*args) for args in kind.inputs] * 5
+    items = [kind.batch(args) for args in kind.inputs] * 5
     assert model.predict_batch(items) == alone
     assert model.predict_batch(items, n_threads=2) == alone
     assert list(model.predict_stream(iter(items), n_threads=3)) == alone
     assert model.predict_batch([]) == []
     if hasattr(model, "predict_marginals_stream") and can_say_probabilities(model):
         found = model.predict_marginals_stream(items, n_threads=2)
-        for marginals, args in zip(found, kind.asked * 5, strict=True):
+        for marginals, args in zip(found, kind.inputs * 5, strict=True):
             assert np.array_equal(marginals, model.predict_marginals(*args))
 
 
-@AT_ONCE
-def test_nothing_is_found_in_nothing(name: str) -> None:
+@FOR_ALL_KINDS
+def test_empty_inputs(name: str) -> None:
     kind, model = KINDS[name], trained(name)
-    if len(kind.asked[0]) == 2 or kind.lists is None:
+    if len(kind.inputs[0]) == 2 or kind.nbest is None:
         pytest.skip("its answer is of a whole sentence")
-    empty = type(kind.asked[0][0])()
+    empty = type(kind.inputs[0][0])()
     assert model.predict(empty) == []
-    first, last = kind.asked[0][0], kind.asked[1][0]
+    first, last = kind.inputs[0][0], kind.inputs[1][0]
     expected = [model.predict(first), [], model.predict(last)]
     assert model.predict_batch([first, empty, last], n_threads=2) == expected
     if name != "guided, parsed":
-        assert kind.lists(model, (empty,), 2) == [(0.0, [])]
+        assert kind.nbest(model, (empty,), 2) == [(0.0, [])]
     # Nor learned.
     if isinstance(kind.gold[0], list):
         assert weights_of(kind.new().fit([[], *kind.gold, []]).to_bytes()) == weights_of(
@@ -422,12 +422,12 @@ def test_nothing_is_found_in_nothing(name: str) -> None:
         )
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_a_wide_beam_margin_changes_nothing_and_a_narrow_one_is_kept(name: str) -> None:
     model = again(name)
     if not hasattr(model, "set_beam_margin"):
         pytest.skip("it has no beam")
-    asked = [(args, KINDS[name].batch(args)) for args in KINDS[name].asked]
+    asked = [(args, KINDS[name].batch(args)) for args in KINDS[name].inputs]
     model.set_beam_margin(None)
     whole = [model.predict(*args) for args, _ in asked]
     model.set_beam_margin(1e12)
@@ -446,32 +446,32 @@ def test_a_wide_beam_margin_changes_nothing_and_a_narrow_one_is_kept(name: str) 
         KINDS[name].new().tune_beam_margin(KINDS[name].gold)
 
 
-@AT_ONCE
-def test_what_cannot_be_asked(name: str) -> None:
+@FOR_ALL_KINDS
+def test_invalid_inputs_are_refused(name: str) -> None:
     kind, model = KINDS[name], trained(name)
-    for args, message in kind.cannot_be_asked:
+    for args, message in kind.invalid_inputs:
         for ask in (
             lambda args=args: model.predict(*args),
             lambda args=args: model.explain(*args),
             lambda args=args: model.predict_batch([kind.batch(args)]),
-            *([] if kind.lists is None else [lambda args=args: kind.lists(model, args, 2)]),
+            *([] if kind.nbest is None else [lambda args=args: kind.nbest(model, args, 2)]),
         ):
             with pytest.raises((ValueError, TypeError), match=message):
                 ask()
-    if kind.cannot_be_asked is NO_TEXT:
+    if kind.invalid_inputs is NO_TEXT:
         with pytest.raises(TypeError, match="put it into a list"):
             model.predict_batch("今天")
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_the_best_lists_fall(name: str) -> None:
     kind, model = KINDS[name], trained(name)
-    if kind.lists is None:
+    if kind.nbest is None:
         pytest.skip("it gives one answer")
     best = getattr(model, "predict_tagged", model.predict)
-    for args in kind.asked:
-        ((_, first),) = kind.lists(model, args, 1)
-        found = kind.lists(model, args, 5)
+    for args in kind.inputs:
+        ((_, first),) = kind.nbest(model, args, 1)
+        found = kind.nbest(model, args, 5)
         scores = [each for each, _ in found]
         assert 1 <= len(found) <= 5
         assert scores == sorted(scores, reverse=True)
@@ -479,7 +479,7 @@ def test_the_best_lists_fall(name: str) -> None:
         if not name.endswith("parsed"):  # of which some differ in their trees alone
             assert all(a != b for i, (_, a) in enumerate(found) for _, b in found[:i])
         with pytest.raises(ValueError, match="0"):
-            kind.lists(model, args, 0)
+            kind.nbest(model, args, 0)
 
 
 @OF_TEXTS
@@ -505,8 +505,8 @@ def check_explanation(name: str, model: Any, args: tuple[Any, ...]) -> None:
     found = model.explain(*args)
     parts = [each.score for one in found.decisions for each in one.contributions]
     assert sum(parts) == pytest.approx(found.score, abs=1e-6)
-    if KINDS[name].lists is not None:
-        assert found.score == pytest.approx(KINDS[name].lists(model, args, 1)[0][0], abs=1e-6)
+    if KINDS[name].nbest is not None:
+        assert found.score == pytest.approx(KINDS[name].nbest(model, args, 1)[0][0], abs=1e-6)
     for one in found.decisions:
         strengths = [abs(each.score) for each in one.contributions]
         assert strengths == sorted(strengths, reverse=True)
@@ -522,25 +522,25 @@ def check_explanation(name: str, model: Any, args: tuple[Any, ...]) -> None:
         assert not one.to_change or left + one.to_change[-1].score > 0.0
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_explanations_add_up_to_the_score(name: str) -> None:
     kind = KINDS[name]
-    for args in kind.asked[:4]:
+    for args in kind.inputs[:4]:
         check_explanation(name, trained(name), args)
-    assert any(one.runner_up for one in trained(name).explain(*kind.asked[0]).decisions)
+    assert any(one.runner_up for one in trained(name).explain(*kind.inputs[0]).decisions)
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_what_was_not_trained_says_so(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]
     model = kind.new()
     assert not model.is_trained
     assert not model.is_frozen
     for ask in (
-        lambda: model.predict(*kind.asked[0]),
-        lambda: model.predict_batch([kind.batch(kind.asked[0])]),
+        lambda: model.predict(*kind.inputs[0]),
+        lambda: model.predict_batch([kind.batch(kind.inputs[0])]),
         lambda: model.evaluate(kind.gold),
-        lambda: model.explain(*kind.asked[0]),
+        lambda: model.explain(*kind.inputs[0]),
         lambda: model.save(tmp_path / "model.srt"),
         model.to_bytes,
         model.freeze,
@@ -583,7 +583,7 @@ def check_limits(settings: type[Any], make: Callable[..., Any]) -> None:
                 make(**{field: value})
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_settings_out_of_range_are_refused(name: str) -> None:
     cls = type(KINDS[name].make())
     check_limits(cls.SETTINGS, cls)
@@ -666,7 +666,7 @@ def test_a_mapped_file_that_is_written_to(name: str, tmp_path: Path) -> None:
             state.write_bytes(b"")
         path.write_bytes(b"")
         asked: list[Callable[[], Any]] = [
-            lambda model=model: model.predict(*kind.asked[0]),
+            lambda model=model: model.predict(*kind.inputs[0]),
             lambda model=model: model.partial_fit(kind.gold),
             lambda model=model: model.compile(kind.gold),
             lambda model=model: model.learn([]),
@@ -712,10 +712,10 @@ def test_settings_travel(name: str) -> None:
         other = type(model).from_bytes(data)
         assert other.settings.as_dict() == model.settings.as_dict()
         assert answers(name, other) == answers(name, model)
-        check_explanation(name, other, kind.asked[0])
+        check_explanation(name, other, kind.inputs[0])
         if hasattr(model, "predict_marginals") and not can_say_probabilities(model):
             with pytest.raises(ValueError, match="no probabilities"):
-                model.predict_marginals(*kind.asked[0])
+                model.predict_marginals(*kind.inputs[0])
         assert other.fit(kind.gold).to_bytes() == data
         seen.add(data)
     # Every setting makes a difference.
@@ -739,7 +739,7 @@ def test_children_read_the_file_as_long_as_a_model_is_that_of_its_file(
     further, anew, asked, untouched = (loaded() for _ in range(4))
     further.partial_fit(kind.gold)
     anew.fit(kind.gold[1:])
-    asked.partial_fit(kind.gold).predict(*kind.asked[0])
+    asked.partial_fit(kind.gold).predict(*kind.inputs[0])
     untouched.compile(kind.gold)
     others = [further, anew, asked, untouched, kind.new().partial_fit(kind.gold)]
     if kind.is_ensemble:
@@ -794,7 +794,7 @@ def is_refused(name: str, data: bytes) -> bool:
     assert all(np.array_equal(written_arrays[key], array) for key, array in arrays.items())
     # Of one word, as there may be no limit to the search any more.
     if model.is_trained:
-        model.predict(*(each[:1] for each in KINDS[name].asked[0]))
+        model.predict(*(each[:1] for each in KINDS[name].inputs[0]))
     return False
 
 
@@ -955,7 +955,7 @@ def test_arrays_are_refused_or_true(name: str, state: str) -> None:
                 assert what != "1.1e+30" or not key.endswith("values"), key
 
 
-@AT_ONCE
+@FOR_ALL_KINDS
 def test_models_of_other_tasks_are_refused(name: str) -> None:
     kind = KINDS[name]
     cls = type(trained(name))
@@ -977,7 +977,7 @@ def test_models_of_other_tasks_are_refused(name: str) -> None:
             cls.from_bytes(tampered(data_of(name), change))
         assert ("written by spacy_structreg 0.0.9" in str(caught.value)) == says
     data = tampered(data_of(name), lambda header, _: header.update(version="0.0.9"))
-    assert answers(name, cls.from_bytes(data), kind.asked[:1])
+    assert answers(name, cls.from_bytes(data), kind.inputs[:1])
 
 
 # Averages and frozen models -----------------------------------------------------------------------
@@ -1034,7 +1034,7 @@ def test_averages(name: str) -> None:
         for sentence in ([(word + word, tag)], [(word, "NN" if tag != "NN" else "NR")] * 9):
             with pytest.raises(ValueError, match=r"differ in categories"):
                 cls.average([model, kind.new().fit([*kind.gold, sentence])])
-    for changes, what in kind.differ:
+    for changes, what in kind.incompatible:
         different = kind.new(**changes).fit(kind.gold)
         with pytest.raises(ValueError, match=f"differ in ({what})"):
             cls.average([model, different])
