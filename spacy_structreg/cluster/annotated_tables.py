@@ -15,7 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDS, IDX, LENGTH, SENT_START  # type: ignore[import-not-found]  # has no stub
+from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
+    DEP,
+    ENT_IOB,
+    ENT_TYPE,
+    HEAD,
+    IDS,
+    IDX,
+    LENGTH,
+    SENT_START,
+)
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab

@@ -154,9 +154,8 @@ class RawTextPredictor(BaseModel[Any], Generic[TextDecoderT]):
         ['北京大学', '很', '大']
         """
         with self._decoders().borrow() as decoder:
-            return self._segment(decoder, [checked_text(text)], compiled(user_words), list(spans))[
-                0
-            ]
+            words = compiled(user_words)
+            return self._segment(decoder, [checked_text(text)], words, list(spans))[0]
 
     def predict_batch(
         self,

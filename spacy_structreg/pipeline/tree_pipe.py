@@ -12,7 +12,13 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from spacy.attrs import DEP, HEAD, IDS, ORTH, SENT_START  # type: ignore[import-not-found]  # has no stub
+from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
+    DEP,
+    HEAD,
+    IDS,
+    ORTH,
+    SENT_START,
+)
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, Token
 from spacy.training import Example
