@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
@@ -363,3 +363,21 @@ def replace_text(path: StrPath, *, encoding: str = "utf-8") -> Iterator[TextIO]:
         finally:
             # On failure, what is still buffered must not be written when the wrapper is freed.
             text.detach()
+
+
+def write_texts(
+    path: StrPath, sentences: Iterable[str], *, encoding: str = "utf-8", end: str = ""
+) -> int:
+    """Write the texts of sentences in one step (`replace_text`); return their number.
+
+    end: written after the last one. Raises ValueError if there are none.
+    """
+    count = 0
+    with replace_text(path, encoding=encoding) as stream:
+        for sentence in sentences:
+            stream.write(sentence)
+            count += 1
+        if not count:
+            raise ValueError("there is no sentence to write")
+        stream.write(end)
+    return count

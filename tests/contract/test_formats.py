@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from looped import looped
 
 from spacy_structreg.corpora import files
-from spacy_structreg.corpora.any_format import all_formats, read_sentences
+from spacy_structreg.corpora.any_format import all_formats, read_sentences, write_sentences
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.sentence import Sentence
@@ -114,12 +114,11 @@ READERS = {
     "user words": Reader("k", f"{FIRST}\tNN\n{SECOND}\n", read_user_words),
 }
 # What is said of a file without words; that of brat is about texts of another one.
-_TOKENS = "no token in the file; column files have a token with its columns a line"
 EMPTY = {
     "brackets": "no tree in the file; trees are written (IP (NP (NR 上海)) (VP (VA 大)))",
-    "classified": _TOKENS,
+    "classified": "no text in the file; write a text, a tab and its category a line",
     "classified as JSON": "no text in the file; write an object a line",
-    "columns": _TOKENS,
+    "columns": "no token in the file; column files have a token with its columns a line",
     "conllu": "no sentence in the file; a word is a line of 10 columns separated by tabs",
     "doccano": "no text in the file; export some",
     "label-studio": "this is no JSON (Expected object or value); export JSON or JSON-MIN",
@@ -193,6 +192,14 @@ def test_any_encoding_line_end_and_compression_is_read(name: str, tmp_path: Path
         path.write_bytes(flipped)
         with pytest.raises(CorpusError, match=path.name):
             list(reader.read(path))
+
+
+@looped("name", [name for name, each in all_formats().items() if each.write])
+def test_no_sentences_are_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{all_formats()[name].written_suffix}"
+    with pytest.raises(ValueError, match="there is no sentence to write"):
+        write_sentences(path, [])
+    assert not list(tmp_path.iterdir())
 
 
 @looped("name", READERS)

@@ -60,7 +60,13 @@ def read_classified(
     names = [COLUMNS.get(name, name) for name in columns]
     turned = names.index("label") < names.index("word")
     for rows in read_columns(
-        path, names, separator="\t", document_start=None, blank_words=False, encoding=encoding
+        path,
+        names,
+        separator="\t",
+        document_start=None,
+        blank_words=False,
+        empty="no text in the file; write a text, a tab and its category a line",
+        encoding=encoding,
     ):
         for row in rows:
             first, second = row

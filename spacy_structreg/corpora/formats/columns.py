@@ -25,7 +25,7 @@ from spacy_structreg.corpora.corpus_options import (
     SchemeName,
     Spaces,
 )
-from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, write_texts
 from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import spaces_between
@@ -55,6 +55,7 @@ def read_columns(
     comments: str | None = None,
     document_start: str | None = DOCUMENT_START,
     blank_words: bool = True,
+    empty: str = "no token in the file; column files have a token with its columns a line",
     encoding: str = "utf-8",
 ) -> Iterator[list[tuple[str, ...]]]:
     r"""Yield the tokens of each sentence: of each, the cells of the named columns, in their order.
@@ -73,6 +74,7 @@ def read_columns(
 
     blank_words: whether cells of `word` and `label` may be nothing but white space, such as an
         ideographic space; if not, they count as empty.
+    empty: the error of a file without a token.
 
     Words beside other columns that name a bracket, as `-LRB-`, are that bracket. Lines of nothing
     but spaces and tabs are blank. See `read_lines` for files and encodings.
@@ -129,9 +131,7 @@ def read_columns(
         yield rows
     warn_of_digits(path, n_tokens, n_digits)
     if not n_tokens:
-        raise CorpusError(
-            path, number, "no token in the file; column files have a token with its columns a line"
-        )
+        raise CorpusError(path, number, empty)
 
 
 def write_columns(
@@ -153,28 +153,26 @@ def write_columns(
     if separator is None:
         raise ValueError("there is no separator; choose a tab or a space")
     _check_separator(separator)
-    count = n_columns = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for sentence in sentences:
+
+    def texts() -> Iterator[str]:
+        n_columns = 0
+        for number, sentence in enumerate(sentences):
             if not sentence:
-                raise ValueError(f"sentence {count} has no tokens; leave it out")
+                raise ValueError(f"sentence {number} has no tokens; leave it out")
             n_columns = n_columns or len(sentence[0])
             for row in sentence:
                 try:
                     _check_row(row, n_columns, separator)
                 except ValueError as error:
-                    raise ValueError(f"sentence {count} cannot be written: {error}") from error
-                stream.write(separator.join(row) + "\n")
-            if count == 0 and sentence[0][0].startswith("\ufeff"):
+                    raise ValueError(f"sentence {number} cannot be written: {error}") from error
+            if number == 0 and sentence[0][0].startswith("\ufeff"):
                 raise ValueError(
                     "sentence 0 starts with U+FEFF, which readers drop as a byte order mark; "
                     "remove it"
                 )
-            stream.write("\n")
-            count += 1
-        if not count:
-            raise ValueError("there is no sentence to write")
-    return count
+            yield "".join(separator.join(row) + "\n" for row in sentence) + "\n"
+
+    return write_texts(path, texts(), encoding=encoding)
 
 
 def _token_lines(

@@ -23,7 +23,7 @@ from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.corpus_format import HALF, Format, share_of, universal_tags
 from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
-from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, write_texts
 from spacy_structreg.corpora.formats.segmented import check_raw_lines
 from spacy_structreg.corpora.labeling import OUTSIDE, labels_of, spans_of
 from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
@@ -391,14 +391,8 @@ def write_conllu(
     sentence that would not be read back: columns that are empty or hold tabs or line breaks, heads
     out of range, comments that do not start with `#`, and the like.
     """
-    count = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for sentence in sentences:
-            stream.write(sentence_text(sentence, count))
-            count += 1
-        if not count:
-            raise ValueError("there is no sentence to write")
-    return count
+    texts = (sentence_text(sentence, number) for number, sentence in enumerate(sentences))
+    return write_texts(path, texts, encoding=encoding)
 
 
 def sentence_text(sentence: TreebankSentence, index: int = 0) -> str:

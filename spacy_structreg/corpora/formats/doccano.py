@@ -18,7 +18,7 @@ import srsly  # type: ignore[import-untyped]
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.files import write_texts
 from spacy_structreg.corpora.formats.classified import JSON_SUFFIXES, is_json
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.text_spans import (
@@ -77,9 +77,10 @@ def labeled_object(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
 
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write a line for each sentence, as of `labeled_object`."""
-    with replace_text(path) as stream:
-        for sentence in sentences:
-            stream.write(srsly.json_dumps(labeled_object(*marked_text(sentence))) + "\n")
+    write_texts(
+        path,
+        (srsly.json_dumps(labeled_object(*marked_text(sentence))) + "\n" for sentence in sentences),
+    )
 
 
 def is_named(path: Path, options: CorpusOptions) -> bool:

@@ -23,7 +23,7 @@ import srsly  # type: ignore[import-untyped]
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_format import Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import read_text, replace_text
+from spacy_structreg.corpora.files import read_text, write_texts
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.text_spans import (
     TextSpan,
@@ -163,14 +163,9 @@ def task_of(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
 
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write a task for each sentence, as of `task_of`."""
-    with replace_text(path) as stream:
-        opened = "["
-        for sentence in sentences:
-            stream.write(f"{opened}\n{srsly.json_dumps(task_of(*marked_text(sentence)))}")
-            opened = ","
-        if opened == "[":
-            raise ValueError("there is no sentence to write")
-        stream.write("\n]\n")
+    tasks = (srsly.json_dumps(task_of(*marked_text(sentence))) for sentence in sentences)
+    texts = (f"{',' if number else '['}\n{task}" for number, task in enumerate(tasks))
+    write_texts(path, texts, end="\n]\n")
 
 
 FORMAT: Final = Format(

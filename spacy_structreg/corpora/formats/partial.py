@@ -18,7 +18,7 @@ from typing import Final
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.corpus_format import MOST, Format
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, write_texts
 from spacy_structreg.corpora.partial_sentence import MARKS, PartialSentence
 from spacy_structreg.corpora.sentence import LabeledSpan, Sentence
 
@@ -116,15 +116,9 @@ def write_partial(
     sentences: alone, or with the numbers of the boundaries to be asked for. Raises ValueError if
     there are none.
     """
-    count = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for each in sentences:
-            sentence, asked = each if isinstance(each, tuple) else (each, ())
-            stream.write(sentence.line(asked) + "\n")
-            count += 1
-        if not count:
-            raise ValueError("there is no sentence to write")
-    return count
+    pairs = (each if isinstance(each, tuple) else (each, ()) for each in sentences)
+    lines = (sentence.line(asked) + "\n" for sentence, asked in pairs)
+    return write_texts(path, lines, encoding=encoding)
 
 
 def is_partial_line(line: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, logger, warn_of_digits
 from spacy_structreg.corpora.corpus_format import HALF, Format, share_of
 from spacy_structreg.corpora.corpus_options import CorpusOptions
-from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, write_texts
 from spacy_structreg.corpora.sentence import Sentence
 from spacy_structreg.corpora.spacing import HAN_PAIR, SPACED_HAN, WORD
 
@@ -100,15 +100,13 @@ def write_segmented(
     could not read back: no sentences, a sentence without words, an empty word, a word with white
     space, a line break, a NUL or a lone surrogate in it, a byte order mark at the very start.
     """
-    count = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for sentence in sentences:
-            check_writable(sentence, count)
-            stream.write(" ".join(sentence) + "\n")
-            count += 1
-        if not count:
-            raise ValueError("there is no sentence to write")
-    return count
+
+    def lines() -> Iterator[str]:
+        for number, sentence in enumerate(sentences):
+            check_writable(sentence, number)
+            yield " ".join(sentence) + "\n"
+
+    return write_texts(path, lines(), encoding=encoding)
 
 
 def check_writable(sentence: Sequence[str], index: int) -> None:
