@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, groupby, pairwise, product
 from typing import ClassVar
 
-from agenda_twin import Feature, SmallWeights, Value
+from agenda_twin import Item, SmallWeights, Value
 from parser_twins import ParserTwin
 
 from spacy_structreg.corpora.binarization import Kind
@@ -165,7 +165,6 @@ class ConstituencyTwin(ParserTwin):
 
     max_unaries: int = 3
     heads: Heads = None
-    found: dict[tuple[Parse, str], list[Feature]] = field(default_factory=dict, init=False)
 
     @property
     def n_steps(self) -> int:
@@ -259,8 +258,8 @@ class ConstituencyTwin(ParserTwin):
     def events_of(self, action: int) -> dict[str, int]:
         return {} if action == IDLE else {"action": action}
 
-    def view(self, state: Parse, step: int) -> object:
-        return state
+    def view(self, item: Item) -> object:
+        return item.state
 
     # Features -----------------------------------------------------------------------------------
 
@@ -322,11 +321,6 @@ class ConstituencyTwin(ParserTwin):
         left, right = (node.head for node in state.nodes[-2:])
         between = [self.seen(word) for word in range(left + 1, right)]
         return [k for word in between for k in range(4) if word in SEPARATORS[k]]
-
-    def features(self, state: Parse, event: str) -> list[Feature]:
-        if (state, event) not in self.found:
-            self.found[state, event] = super().features(state, event)
-        return self.found[state, event]
 
     def size(self, state: Parse, name: str) -> int | None:
         node = self.place(state, name)

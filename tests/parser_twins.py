@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import random
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
-from math import inf
 from typing import Any, ClassVar
 
-from agenda_twin import NO_WORD, Feature, SmallWeights, Value, Weights
+from agenda_twin import (
+    NO_WORD,
+    Actions,
+    Feature,
+    Item,
+    SmallWeights,
+    StatesTwin,
+    Value,
+    Weights,
+)
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.word_fields import shape_table
@@ -47,7 +54,6 @@ NO_NODE: Value = ("number", 2)
 PLAIN = WordFields(False)
 KINDS = shape_table()
 
-Actions = tuple[int, ...]
 Heads = tuple[int, ...]
 Tree = tuple[list[int], list[int]]
 
@@ -128,37 +134,23 @@ class State:
 
 
 @dataclass(frozen=True)
-class ParserTwin(ABC):
-    """The parser of one sentence. weights: those of a feature, one for each column of its event.
+class ParserTwin(StatesTwin):
+    """The parser of one sentence."""
 
-    ends_early: the search ends when the best states are final, before the last step.
-    """
-
-    ends_early: ClassVar[bool] = False
+    follows_gold: ClassVar[bool] = True
 
     words: Sequence[str]
     tags: Sequence[str]
     templates: Sequence[StateTemplate]
     weights: Weights
     n_labels: int = 1
-
-    @abstractmethod
-    def legal(self, state: State) -> list[int]: ...
-
-    @abstractmethod
-    def apply(self, state: State, action: int) -> State: ...
+    found: dict[tuple[Any, str], list[Feature]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @abstractmethod
     def front(self, position: int) -> int | None:
         """N0 as a node, which may not be there."""
-
-    @abstractmethod
-    def events_of(self, action: int) -> dict[str, int]:
-        """The events of an action, with the columns of their scores."""
-
-    @abstractmethod
-    def view(self, state: State, step: int) -> object:
-        """What is to be equal in states that are merged."""
 
     @property
     def n(self) -> int:
@@ -166,26 +158,16 @@ class ParserTwin(ABC):
 
     @property
     def n_steps(self) -> int:
-        """How many actions there are, at most if the search ends early."""
         return 2 * self.n - 1
 
     @property
     def start(self) -> Any:
         return State()
 
-    def is_final(self, state: Any, n_actions: int) -> bool:
-        return n_actions == self.n_steps
-
     def arcs_of(self, first: int) -> tuple[list[int], list[int]]:
         """The actions that make arcs to the left and to the right, by labels."""
         lefts = [first + label for label in range(self.n_labels)]
         return lefts, [action + self.n_labels for action in lefts]
-
-    def replay(self, actions: Sequence[int]) -> State:
-        state = self.start
-        for action in actions:
-            state = self.apply(state, action)
-        return state
 
     def tree(self, actions: Sequence[int]) -> Tree:
         state = self.replay(actions)
@@ -244,7 +226,6 @@ class ParserTwin(ABC):
         return ("number", PLAIN.key_of(text))
 
     def atom(self, state: State, name: str) -> list[Value]:
-        """The values of an atom; none if it is null."""
         value: Value | int | None
         if name.startswith(("dist(", "between(")):
             nodes = [self.node(state, node) for node in name[:-1].partition("(")[2].split(",")]
@@ -279,142 +260,6 @@ class ParserTwin(ABC):
         if value is None:
             return []
         return [("number", value) if isinstance(value, int) else value]
-
-    def features(self, state: State, event: str) -> list[Feature]:
-        found = []
-        for template in self.templates:
-            if template.event == event:
-                values = [self.atom(state, name) for name in template.atoms]
-                found += [Feature(template, joined) for joined in product(*values)]
-        return found
-
-    def fired(self, state: State, action: int) -> Iterator[tuple[Feature, int]]:
-        """The features that score an action, and the columns of their weights."""
-        for event, column in self.events_of(action).items():
-            for feature in self.features(state, event):
-                yield feature, column
-
-    def action_score(self, state: State, action: int) -> float:
-        return sum(float(self.weights(f)[column]) for f, column in self.fired(state, action))
-
-    def score(self, actions: Sequence[int]) -> float:
-        total, state = 0.0, self.start
-        for action in actions:
-            total += self.action_score(state, action)
-            state = self.apply(state, action)
-        return total
-
-    # Search -------------------------------------------------------------------------------------
-
-    def all(
-        self, state: State | None = None, score: float = 0.0, actions: Actions = ()
-    ) -> Iterator[tuple[float, list[int]]]:
-        """Every legal derivation with its score."""
-        state = state or self.start
-        if self.is_final(state, len(actions)):
-            yield score, list(actions)
-            return
-        for action in self.legal(state):
-            after = score + self.action_score(state, action)
-            yield from self.all(self.apply(state, action), after, (*actions, action))
-
-    def slots(
-        self,
-        width: float,
-        *,
-        merge: bool = False,
-        n_best: int = 1,
-        margin: float = inf,
-        cost: Callable[[int, int], float] | None = None,
-        allowed: AbstractSet[Actions] | None = None,
-    ) -> Iterator[list[Item]]:
-        """What the beam keeps after each action; ties by action, then parent.
-
-        n_best: so many are kept at the end, which may be any step if the search ends early.
-        margin: those that lie further than this behind the best are dropped.
-        cost: of an action at a step, beyond its features. allowed: the only ways to go.
-        """
-        kept = [Item(0.0, 0, (), self.start)]
-        number = 0
-        for step in range(self.n_steps):
-            candidates = []
-            for item in kept:
-                for action in self.legal(item.state):
-                    score = self.action_score(item.state, action)
-                    score += cost(step, action) if cost else 0.0
-                    for found in self.led_to(item, action, score, merge):
-                        if allowed is None or found.actions in allowed:
-                            candidates.append(found)
-            candidates.sort(key=lambda candidate: candidate.rank)
-            kept = []
-            is_last = step == self.n_steps - 1
-            room = max(width, n_best) if is_last or self.ends_early else width
-            alike: dict[object, Item] = {}
-            for candidate in candidates:
-                if len(kept) >= room or candidate.score < candidates[0].score - margin:
-                    break
-                view = self.view(candidate.state, step) if merge else len(kept)
-                if view in alike:
-                    alike[view].below += candidate.below if candidate.origin is candidate else []
-                    continue
-                number += 1
-                candidate.number = number
-                alike[view] = candidate
-                kept.append(candidate)
-            yield kept
-            if self.ends(kept, n_best):
-                return
-
-    def ends(self, kept: Sequence[Item], n_best: int = 1) -> bool:
-        """Whether the best `n_best` are final, in a search that may end early."""
-        return self.ends_early and all(
-            self.is_final(item.state, len(item.actions)) for item in kept[:n_best]
-        )
-
-    def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:
-        actions = (*item.actions, action)
-        found = Item(item.score + score, 0, actions, self.apply(item.state, action), action, item)
-        return [found]
-
-    def beam(
-        self, width: float, merge: bool = False, n_best: int = 1, margin: float = inf
-    ) -> list[tuple[float, list[int]]]:
-        """What the agenda finds."""
-        *_, last = self.slots(width, merge=merge, n_best=n_best, margin=margin)
-        return [(item.score, list(item.actions)) for item in last[:n_best]]
-
-
-@dataclass(eq=False)
-class Item:
-    """A state of the beam, with the best way to it.
-
-    When states are merged that lie on different ones (Huang & Sagae 2010, Figure 3): inside, the
-    actions since the word was shifted that the subtree on top begins with, and their score; origin,
-    the item which that shift led to; below, of an origin, the items that were there before, with
-    the score of the shift.
-    """
-
-    score: float
-    number: int
-    actions: Actions
-    state: State
-    action: int = -1
-    parent: Item | None = None
-    taken: Item | None = None
-    inside: Actions = ()
-    inside_score: float = 0.0
-    origin: Item | None = None
-    below: list[tuple[Item, float]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.origin = self.origin or self
-
-    @property
-    def rank(self) -> tuple[float, ...]:
-        assert self.parent
-        return (
-            -self.score, self.action, self.parent.number, self.taken.number if self.taken else -1,
-        )  # fmt: skip
 
 
 ROLES = {
@@ -484,9 +329,9 @@ class EagerTwin(ParserTwin):
             events |= {side: label, f"arc to the {side}": 0}
         return events
 
-    def features(self, state: State, event: str) -> list[Feature]:
+    def read(self, state: State, event: str) -> list[Feature]:
         if not event.startswith("arc to the "):
-            return super().features(state, event)
+            return super().read(state, event)
         found = []
         for template in self.templates:
             if template.event == "arc":
@@ -497,7 +342,9 @@ class EagerTwin(ParserTwin):
                 found += [Feature(template, joined) for joined in product(*values)]
         return found
 
-    def view(self, state: State, step: int) -> object:
+    def view(self, item: Item) -> object:
+        state = item.state
+
         def side(word: int, which: str) -> object:
             children = state.children(word, which)
             labels = [state.label(child) for child in children]
@@ -534,7 +381,8 @@ class StandardTwin(ParserTwin):
     def events_of(self, action: int) -> dict[str, int]:
         return {"action": action}
 
-    def view(self, state: State, step: int) -> object:
+    def view(self, item: Item) -> object:
+        state = item.state
         begin = state.stack[-1]
         while children := state.children(begin, "l"):
             begin = children[0]
@@ -542,7 +390,7 @@ class StandardTwin(ParserTwin):
         # The top will be the second word, whose children may be seen.
         names |= {name.replace("S1", "S0") for name in names if re.search("S1[lr]", name)}
         seen = [self.atom(state, name) for name in sorted(names)]
-        return repr((state.position, step, begin, state.stack[-3:], seen))
+        return repr((state.position, begin, state.stack[-3:], seen))
 
     def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:
         if not merge:
@@ -557,7 +405,8 @@ class StandardTwin(ParserTwin):
             inside = (SHIFT, *item.inside, action)
             inside_score = shift_score + item.inside_score + score
             actions = (*below.actions, *inside)
-            found = Item(below.score + inside_score, 0, actions, self.replay(actions), action, item)
+            state = self.replay(actions)
+            found = Item(below.score + inside_score, 0, actions, state, parent=item)
             found.taken, found.origin = below, below.origin
             found.inside = (*below.inside, *inside)
             found.inside_score = below.inside_score + inside_score

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agenda_twin import SmallWeights, Value, table_of
+from agenda_twin import Item, SmallWeights, Value, table_of
 from parser_twins import ParserTwin, agenda_of, check_scores, tables_of, walk
 from training.trainer_twin import check_memo, check_training
 
@@ -65,8 +65,8 @@ class ToyTwin(ParserTwin):
     def front(self, position: int) -> int | None:
         return None
 
-    def view(self, state: State, step: int) -> object:
-        return state
+    def view(self, item: Item) -> object:
+        return item.state
 
     def events_of(self, action: int) -> dict[str, int]:
         return {"action": action, "one": 0, **{f"mod{k}": action % k for k in range(2, 8)}}
@@ -178,9 +178,16 @@ def test_too_many_atoms_are_refused(toy: ToySystem) -> None:
 @pytest.mark.parametrize("stop", ["early", "max_violation"])
 def test_updates_equal_the_twin(toy: ToySystem, stop: str, learning: Learning) -> None:
     twin = check_training(
-        toy, toy.parse(*TEMPLATES), GOLDS, compiled, learning, n_labels=3, stop=stop, epochs=4
+        toy,
+        toy.parse(*TEMPLATES),
+        GOLDS,
+        compiled,
+        learning=learning,
+        n_labels=3,
+        stop=stop,
+        epochs=4,
     )
-    assert twin.weights
+    assert twin.expected()
 
 
 def test_the_memo_changes_no_bit(toy: ToySystem) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -14,6 +14,7 @@ from agenda_twin import (
     APPEND,
     NO_WORD,
     START,
+    Item,
     SmallWeights,
     Value,
     Words,
@@ -66,7 +67,7 @@ class WordTreesTwin(WordsTwin):
     best_labels: bool = True
 
     @property
-    def first(self) -> State:
+    def start(self) -> State:
         return State()
 
     def legal(self, state: State) -> list[int]:
@@ -96,13 +97,16 @@ class WordTreesTwin(WordsTwin):
         arc = (second, top, action - LEFT) if action < RIGHT else (top, second, action - RIGHT)
         return replace(state, stack=(*rest, arc[1]), arcs=(*state.arcs, arc))
 
-    def is_final(self, state: State, actions: Sequence[int]) -> bool:
+    def is_final(self, state: State, n_actions: int) -> bool:
         return state.closed and not state.stack and consumed(state.words) == len(self.text)
 
-    def slot(self, state: State) -> int:
+    def slot(self, state: State, n_actions: int) -> int:
         """By the characters consumed, the trees and whether the word has ended."""
         ended = state.closed and bool(state.words)
         return 3 * consumed(state.words) - len(state.stack) + 2 * ended
+
+    def competes(self, slot: int) -> bool:
+        return True
 
     # Features -----------------------------------------------------------------------------------
 
@@ -149,40 +153,17 @@ class WordTreesTwin(WordsTwin):
 
     # Search -------------------------------------------------------------------------------------
 
-    def replay(self, actions: Sequence[int]) -> State:
-        state = self.first
-        for action in actions:
-            state = self.apply(state, action)
-        return state
-
-    def best_of(self, action: int, scores: dict[int, float]) -> int:
-        """Of an arc with any label, the best one, the first of equal ones."""
-        first = LEFT if action < RIGHT else RIGHT
-        if action < LEFT:
-            return action
-        return max(range(first, first + N_LABELS), key=lambda each: (scores[each], -each))
-
-    def best(self, width: int, n_best: int) -> list[tuple[float, list[int]]]:
-        """What a beam finds: ties go to the lower action, then to the parent that came first."""
-        last = 3 * len(self.text) + 2
-        slots: list[list] = [[(0.0, 0, 0, State(), ())]] + [[] for _ in range(last)]
-        n_items = 0
-        for number, candidates in enumerate(slots):
-            keep = max(width, n_best) if number == last else width
-            kept = sorted(candidates, key=lambda each: (-each[0], *each[1:3]))[:keep]
-            if number == last:
-                return [(score, list(actions)) for score, _, _, _, actions in kept[:n_best]]
-            for score, _, _, state, actions in kept:
-                n_items += 1
-                scores = {each: self.action_score(state, each) for each in self.legal(state)}
-                for action, more in scores.items():
-                    if self.best_labels and action != self.best_of(action, scores):
-                        continue
-                    after = self.apply(state, action)
-                    slots[self.slot(after)].append(
-                        (score + more, action, n_items, after, (*actions, action))
-                    )
-        raise AssertionError
+    def choices(self, item: Item) -> Iterator[tuple[int, float]]:
+        """Of arcs with any label, the best one only, the first of equal ones."""
+        scores = dict(super().choices(item))
+        for first in (LEFT, RIGHT):
+            arcs = range(first, first + N_LABELS)
+            if self.best_labels and first in scores:
+                best = max(arcs, key=lambda arc: scores[arc])
+                for arc in arcs:
+                    if arc != best:
+                        del scores[arc]
+        yield from scores.items()
 
 
 def agenda_of(twin: WordTreesTwin, tables: Sequence[TrainedRows], width: int | None) -> Agenda:
@@ -262,7 +243,7 @@ def test_without_a_limit_every_derivation_is_found(twin: WordTreesTwin) -> None:
 @example(WHOLE_TABLE, 3, 3)
 def test_a_beam_keeps_the_best_of_each_slot(twin: WordTreesTwin, width: int, n_best: int) -> None:
     tables = tables_of(twin)
-    assert agenda_of(twin, tables, width).derivations(n_best) == twin.best(width, n_best)
+    assert agenda_of(twin, tables, width).derivations(n_best) == twin.beam(width, n_best=n_best)
 
 
 @quick_examples(60)
@@ -286,7 +267,7 @@ def test_gold_actions_build_the_tree(seed: int, many_roots: bool) -> None:
     for action in actions:
         assert action in twin.legal(state)
         state = twin.apply(state, action)
-    assert twin.is_final(state, actions)
+    assert twin.is_final(state, len(actions))
     assert [(len(word), tag) for word, tag in state.words] == list(zip(lengths, tags, strict=True))
     wanted = {(i, head, labels[i]) for i, head in enumerate(heads) if head >= 0}
     assert set(state.arcs) == wanted
@@ -325,7 +306,7 @@ def test_trees_are_laid_over_texts(twin: WordTreesTwin, seed: int) -> None:
     parted = draw.random() < 0.3
     spaced = " ".join(["", *twin.text, ""]) if parted else f" {twin.text}  "
     constraints = [1] * len(twin.text) if parted else None
-    _score, actions = replace(twin, constraints=constraints).best(4, 1)[0]
+    _score, actions = replace(twin, constraints=constraints).beam(4)[0]
     state = twin.replay(actions)
     decoder = decoder_of(twin, tables, 4)
     texts = ["的", spaced, "", spaced]

@@ -6,26 +6,28 @@ import pickle
 import random
 import re
 import struct
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from agenda_twin import Weights, WordsTwin
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from learning_twins import GOLDEN, SplitMix64, is_dropped
 from looped import looped
-from twins import MASK_64, murmur_64a, rows_by_key
+from trainer_twin import TrainerTwin
+from twins import murmur_64a, rows_by_key
 
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.features.typed_runs import LatinRuns
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.scorer import new_learner
+from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -38,15 +40,12 @@ boundary: first c0
 """
 TAGGED = TEMPLATES + "tag: t-1 | w-1 t-1 | c0 c-1"
 SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学生", "在"], ["生", "大学", "生"]]
-BEFORE, BEYOND = -1, -2
 PADDING = 0x110000
 STOPS = ["early", "max_violation", "plain"]
 
 Word = tuple[int, int]
 Gold = tuple[str, list[Word]]
 """The text of a sentence; the length and the tag of each word."""
-Name = tuple[int, int, int]
-"""A weight: the number of its event, the key of its row, its column."""
 
 
 def gold_of(words: Sequence[str], tags: Sequence[int] | None = None) -> Gold:
@@ -54,320 +53,14 @@ def gold_of(words: Sequence[str], tags: Sequence[int] | None = None) -> Gold:
     return "".join(words), list(zip(map(len, words), tags, strict=True))
 
 
-@dataclass(frozen=True)
-class State:
-    """What is decided: where words begin and which tags they have, from the start of a piece."""
-
-    position: int
-    firsts: tuple[int, ...]
-    tags: tuple[int, ...]
-    is_final: bool = False
+def compiled(system: WordTransitions, gold: Gold, learner: Perceptron) -> Derivation | None:
+    text, words = gold
+    ends = np.cumsum([length for length, _ in words]).tolist()
+    forms = [text[a:b] for a, b in pairwise([0, *ends])]
+    return system.compile(forms, [tag for _, tag in words], learner)
 
 
-@dataclass
-class Item:
-    score: float
-    parent: Item | None
-    number: int
-    action: int
-    state: State
-    rank: float = 0.0
-
-    def path(self) -> list[Item]:
-        """The items from the first on, itself included."""
-        return [*(self.parent.path() if self.parent else []), self]
-
-    def actions(self) -> list[int]:
-        return [item.action for item in self.path()[1:]]
-
-
-class Twin:
-    """Decoding by sorting, and updates by the definitions of the papers; weights by name."""
-
-    def __init__(
-        self,
-        templates: Sequence[StateTemplate],
-        learning: Learning,
-        *,
-        width: int | None,
-        stop: str,
-        n_tags: int,
-        by_words: bool,
-        longest: int | None,
-        merge: bool,
-    ) -> None:
-        self.events = ["append", "separate", "boundary", *(["tag"] if n_tags > 1 else [])]
-        self.templates = templates
-        self.learning = learning
-        self.width = width
-        self.stop = stop
-        self.n_tags = n_tags
-        self.by_words = by_words
-        self.longest = longest
-        self.merge = merge
-        self.weights: dict[Name, float] = defaultdict(float)
-        self.clock = 0
-        self.draw: int | None = None
-        self.rows: Perceptron | None = None
-
-    # A piece --------------------------------------------------------------------------------------
-
-    def load(self, text: str, begin: int, count: int, hidden: set[int]) -> None:
-        self.text, self.begin, self.end, self.hidden = text, begin, begin + count, hidden
-        self.start = BEFORE if begin == 0 else BEYOND
-
-    def init(self) -> State:
-        whole = (self.start,) * 2
-        return State(self.begin, whole, whole, self.end == self.begin < len(self.text))
-
-    def legal(self, state: State) -> list[int]:
-        starts = list(range(1, 1 + self.n_tags))
-        if state.position == len(self.text):
-            return [1 + self.n_tags]
-        first = state.firsts[-1]
-        if first < 0 or (self.longest and state.position - first >= self.longest):
-            return starts
-        return [0, *starts]
-
-    def apply(self, state: State, action: int) -> State:
-        if action == 1 + self.n_tags:
-            return replace(state, is_final=True)
-        i = state.position + 1
-        final = i == self.end < len(self.text)
-        if action == 0:
-            return replace(state, position=i, is_final=final)
-        return State(i, (*state.firsts, state.position), (*state.tags, action - 1), final)
-
-    def slot(self, state: State) -> tuple[int, int]:
-        """States compete that have consumed the same.
-
-        By words, only those do that have just begun a word of the same tag; the others wait.
-        """
-        if state.is_final:
-            return len(self.text) + 1, 0
-        if not self.by_words:
-            return state.position, 0
-        if state.position - state.firsts[-1] > 1:
-            return state.position, self.n_tags
-        return state.position, state.tags[-1]
-
-    def apart(self, item: Item) -> tuple[object, ...]:
-        """What later scores can tell states apart by: the last two words, and their tags.
-
-        By words, the score of the tag of the word that begins, which the rank is without, depends
-        on the word before these as well.
-        """
-        state = item.state
-        if state.is_final and self.end == len(self.text):
-            return ()
-        began = self.by_words and bool(item.action)
-        return state.firsts[-2:], state.tags[-2 - began :]
-
-    def merged(self, ranked: list[Item]) -> list[Item]:
-        best: dict[object, Item] = {}
-        for number, item in enumerate(ranked):
-            best.setdefault(self.apart(item) if self.merge else number, item)
-        return [*best.values()]
-
-    def waits(self, slot: tuple[int, int]) -> bool:
-        return self.by_words and slot[1] == self.n_tags
-
-    # Scores ---------------------------------------------------------------------------------------
-
-    def character(self, i: int) -> int:
-        if i in self.hidden:
-            return 0
-        return 1 + (ord(self.text[i]) if 0 <= i < len(self.text) else PADDING)
-
-    def word(self, first: int, last: int) -> int:
-        if first < 0:
-            return 1 if first == BEFORE else 0
-        if self.hidden & set(range(first, last)):
-            return 0
-        return murmur_64a(self.text[first:last].encode("utf-32-le"))
-
-    def atom(self, name: str, state: State) -> int:
-        i, first, second = state.position, state.firsts[-1], state.firsts[-2]
-        values = {
-            "w-1": self.word(first, i),
-            "w-2": self.word(second, first),
-            "end(w-1)": self.character(i - 1),
-            "start(w-1)": self.character(first),
-            "len(w-1)": 1 + (min(i - first, 15) if first >= 0 else 0),
-            "first": 0 if first < 0 else 1 + (first == i - 1),
-            "t-1": state.tags[-1] + 2,
-            "c0": self.character(i),
-            "c-1": self.character(i - 1),
-        }
-        # Nothing is known of a word beyond a cut.
-        return 0 if "w-1" in name and first == BEYOND else values[name]
-
-    def features(self, state: State, action: int) -> Iterator[Name]:
-        raised = {"append": 0, "boundary": 0}
-        if action:
-            raised = {"separate": 0, "boundary": 1}
-            if 0 < action <= self.n_tags and self.n_tags > 1:
-                raised["tag"] = action - 1
-        for template in self.templates:
-            values = [self.atom(name, state) for name in template.atoms]
-            if template.event in raised and all(values):
-                ngram = [hash_string(str(template)), *values]
-                key = murmur_64a(struct.pack(f"<{len(ngram)}Q", *ngram))
-                yield self.events.index(template.event), key, raised[template.event]
-
-    def fires(self, name: Name) -> bool:
-        """Whether hidden dropout leaves a weight in."""
-        if self.draw is None:
-            return True
-        assert self.rows is not None
-        event, key, column = name
-        draw = self.draw ^ ((event + 1) * GOLDEN & MASK_64)
-        row = self.rows.tables[event].row(key)
-        return not is_dropped(draw, row, column, self.learning.hidden_dropout)
-
-    def action_score(self, state: State, action: int) -> float:
-        names = (name for name in self.features(state, action) if self.weights.get(name, 0.0))
-        return sum(self.weights[name] for name in names if self.fires(name))
-
-    # One visit ------------------------------------------------------------------------------------
-
-    def visit(self, gold: Gold, begin: int, count: int, noise: SplitMix64) -> int:
-        text, words = gold
-        actions = [a for length, tag in words for a in (1 + tag, *[0] * (length - 1))]
-        actions = [*actions, 1 + self.n_tags][begin : begin + count + (begin + count == len(text))]
-        hidden = set()
-        if self.learning.dropout:
-            # Of the characters that atoms see: two beyond the ends.
-            seen = range(max(0, begin - 2), min(len(text), begin + count + 2))
-            hidden = {i for i in seen if noise.unit() < self.learning.dropout}
-        self.draw = noise.word() if self.learning.hidden_dropout else None
-        self.load(text, begin, count, hidden)
-        if self.stop == "every":
-            return self.visit_every(actions)
-        self.clock += 1
-        found = self.search(actions)
-        if found is None:
-            return 0
-        item, step, loss = found
-        path = item.path()
-        delta: dict[Name, float] = defaultdict(float)
-        state = self.init()
-        for action in actions[:step]:
-            for name in self.features(state, action):
-                delta[name] += 1
-            state = self.apply(state, action)
-        for before, after in pairwise(path):
-            for name in self.features(before.state, after.action):
-                delta[name] -= 1
-        # A common prefix cancels out: its features fire alike on both sides.
-        self.update({name: d for name, d in delta.items() if d and self.fires(name)}, loss)
-        wrong = [i for i, a in enumerate(item.actions()) if i >= len(actions) or a != actions[i]]
-        return max(1, len(wrong))
-
-    def update(self, delta: dict[Name, float], loss: float) -> None:
-        step = 1.0
-        if self.learning.algorithm != "perceptron":
-            squared = sum(d * d for d in delta.values())
-            if not squared or loss <= 0:
-                return
-            c = self.learning.aggressiveness
-            step = min(c, loss / squared)
-            if self.learning.algorithm == "pa_ii":
-                step = loss / (squared + 0.5 / c)
-        for name, d in delta.items():
-            # Weights are floats of 32 bits.
-            self.weights[name] = float(np.float32(self.weights[name] + step * d))
-
-    def search(self, gold: list[int]) -> tuple[Item, int, float] | None:  # noqa: PLR0912
-        """The item to learn against, how much of gold stands against it, and the loss."""
-        cost = self.learning.algorithm in ("pa_i", "pa_ii")
-        margin = self.learning.algorithm == "pa"
-        goal = []
-        state, score = self.init(), 0.0
-        for action in gold:
-            score += self.action_score(state, action)
-            state = self.apply(state, action)
-            goal.append((self.slot(state), score))
-        waiting: dict[tuple[int, int], list[Item]] = {self.slot(self.init()): []}
-        kept = [Item(0.0, None, 0, -1, self.init())]
-        numbers = 1
-        violations: list[tuple[float, Item, int]] = []
-        lost = False
-        last = max(slot for slot, _ in goal)
-        while True:
-            slot = min(waiting)
-            if candidates := waiting.pop(slot):
-                kept = candidates
-                if not self.waits(slot):
-                    candidates.sort(key=lambda c: (-c.rank, c.action, c.parent.number))
-                    kept = self.merged(candidates)[: self.width]
-                for item in kept:
-                    item.number = numbers
-                    numbers += 1
-            for step, (place, gold_score) in enumerate(goal, 1):
-                if place != slot or not candidates or self.waits(slot):
-                    continue
-                is_gold = [item.actions() == gold[:step] for item in kept]
-                lost = lost or not any(is_gold)
-                others = [item for item, right in zip(kept, is_gold, strict=True) if not right]
-                # A second item is never gold again, so the best other one is among the first two.
-                if slot == last and is_gold[0] and not lost:
-                    if not margin or not others or others[0].score - gold_score <= -1:
-                        return None
-                    return others[0], step, 1 + others[0].score - gold_score
-                if others:
-                    violations.append((others[0].score - gold_score, others[0], step))
-                    at_end = slot == last
-                    if (self.stop == "early" and lost) or (self.stop != "max_violation" and at_end):
-                        return others[0], step, violations[-1][0] + margin
-            if slot == last:
-                break
-            for item in kept:
-                for action in self.legal(item.state) if not item.state.is_final else []:
-                    after = self.apply(item.state, action)
-                    score = plain = item.score + self.action_score(item.state, action)
-                    step = len(item.actions())
-                    if cost and step < len(gold) and gold[step] != action:
-                        score += 1
-                    rank = score
-                    if self.by_words and action and self.width and not after.is_final:
-                        # Words that end compete without what the tag of the next one adds.
-                        end = 1 + self.n_tags
-                        rank = item.score + self.action_score(item.state, end) + (score - plain)
-                    waiting.setdefault(self.slot(after), []).append(
-                        Item(score, item, -1, action, after, rank)
-                    )
-            if not waiting:
-                break
-        if not violations:
-            return None
-        violation, item, step = max(violations, key=lambda found: found[0])
-        return item, step, violation + margin
-
-    def visit_every(self, gold: list[int]) -> int:
-        state = self.init()
-        n_wrong = 0
-        for right in gold:
-            scores = {action: self.action_score(state, action) for action in self.legal(state)}
-            best = max(scores, key=lambda action: (scores[action], -action))
-            n_wrong += best != right
-            self.clock += 1
-            wrong = [action for action in scores if action != right]
-            if right in scores and wrong:
-                other = max(wrong, key=lambda action: (scores[action], -action))
-                loss = scores[other] - scores[right] + (self.learning.algorithm != "perceptron")
-                if loss > 0 or best == other:
-                    delta: dict[Name, float] = defaultdict(float)
-                    for name in self.features(state, right):
-                        delta[name] += 1
-                    for name in self.features(state, other):
-                        delta[name] -= 1
-                    self.update(delta, loss)
-            state = self.apply(state, best)
-        return n_wrong
-
-
-class Pair:
+class Pair(TrainerTwin):
     """A kernel and its twin, on the same gold sentences."""
 
     def __init__(
@@ -375,64 +68,20 @@ class Pair:
         golds: Sequence[Gold],
         learning: Learning | None = None,
         *,
-        width: int | None = 2,
-        stop: str = "early",
         n_tags: int = 1,
         by_words: bool = False,
         longest: int | None = None,
         templates: str | None = None,
-        memo: bool = True,
-        merge: bool = False,
+        **chosen: Any,
     ) -> None:
-        learning = learning or Learning()
-        system = WordTransitions(CharacterAtoms(None, False), n_tags, by_words, longest)
+        system = WordTransitions(CharacterAtoms(), n_tags, by_words, longest)
         texts = [templates or (TAGGED if n_tags > 1 else TEMPLATES)]
         parsed = parse_state_templates(texts, system.events, system.atoms)
-        self.golds = list(golds)
-        self.learner = new_learner(system, learning)
-        self.trainer = AgendaTrainer(system, parsed, self.learner, width, stop, merge, memo)
-        self.compiled = []
-        for text, words in golds:
-            ends = np.cumsum([length for length, _ in words]).tolist()
-            forms = [text[a:b] for a, b in pairwise([0, *ends])]
-            self.compiled.append(system.compile(forms, [tag for _, tag in words], self.learner))
-        self.twin = Twin(
-            parsed,
-            learning,
-            width=width,
-            stop=stop,
-            n_tags=n_tags,
-            by_words=by_words,
-            longest=longest,
-            merge=merge,
-        )
-        self.twin.rows = self.learner
 
-    def weights(self) -> dict[Name, float]:
-        """The weights of the kernel that are not zero."""
-        return {
-            (event, key, column): float(weight)
-            for event, table in enumerate(self.learner.tables)
-            for key, row in rows_by_key(table).items()
-            for column, weight in enumerate(row)
-            if weight
-        }
+        def twin_of(gold: Gold, weights: Weights) -> WordsTwin:
+            return WordsTwin(gold[0], parsed, weights, n_tags, None, by_words, longest)
 
-    def expected(self) -> dict[Name, float]:
-        return {name: weight for name, weight in self.twin.weights.items() if weight}
-
-    def run(self, pieces: np.ndarray, noise: int = 0) -> None:
-        """Let both visit pieces in one epoch, and compare all weights after it."""
-        n_pieces, n_actions = self.trainer.epoch(self.compiled, pieces, noise)
-        generator = SplitMix64(noise)
-        wrong = [self.twin.visit(self.golds[i], b, n, generator) for i, b, n in pieces.tolist()]
-        assert self.weights() == pytest.approx(self.expected(), abs=1e-5)
-        assert (n_pieces, n_actions) == (sum(w > 0 for w in wrong), sum(wrong))
-        assert self.learner.clock == self.twin.clock
-
-
-def whole(golds: Sequence[Gold]) -> np.ndarray:
-    return np.array([[i, 0, len(text)] for i, (text, _) in enumerate(golds)])
+        super().__init__(system, parsed, golds, compiled, twin_of, learning=learning, **chosen)
 
 
 @st.composite
@@ -470,7 +119,7 @@ def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
     )
     for _ in range(3):
         # One visit at a time: weights are compared after each.
-        for piece in whole(golds):
+        for piece in pair.whole():
             pair.run(piece[None], data.draw(st.integers(0, 2**64 - 1)))
 
 
@@ -545,7 +194,7 @@ def test_updates_by_hand(  # noqa: PLR0917 - a table
     found = {name: float(table.weights(row)[0]) for name, (table, row) in rows.items()}
     assert {name: weight for name, weight in found.items() if weight} == pytest.approx(after)
     # Nothing else is learned: the characters around them are common to both.
-    assert len(pair.weights()) == len(after)
+    assert len(pair.found()) == len(after)
 
 
 @looped(
@@ -571,8 +220,8 @@ def test_merged_states_leave_room_for_others(stop: str, by_words: bool) -> None:
             merge=merge,
         )
         for _ in range(3):
-            pair.run(whole(golds))
-        found.append(pair.weights())
+            pair.run(pair.whole())
+        found.append(pair.found())
     assert found[0] != found[1]
 
 
@@ -627,7 +276,7 @@ def counted(template: str, least: int) -> tuple[Pair, set[int]]:
 def test_rare_features_of_gold_get_no_rows(template: str, least: int) -> None:
     pair, expected = counted(template, least)
     for _ in range(3):
-        pair.trainer.epoch(pair.compiled, whole(pair.golds))
+        pair.trainer.epoch(pair.compiled, pair.whole())
         tables = [table for table in pair.learner.tables if table.n_rows]
         assert [set(rows_by_key(table)) for table in tables] == ([expected] if expected else [])
     assert pair.learner.clock == 3 * len(pair.golds)
@@ -659,14 +308,14 @@ def test_the_first_visit_of_passive_aggressive_rules(
     gold = data.draw(corpora(1))[:1]
     width = data.draw(st.sampled_from([1, 2, 4]))
     teacher = Pair(gold, stop=stop, width=width)
-    teacher.run(whole(gold))
+    teacher.run(teacher.whole())
     pair = Pair(gold, learning, stop=stop, width=width)
-    for (event, key, column), weight in teacher.expected().items():
-        table = pair.learner.tables[event]
+    for (name, key, column), weight in teacher.expected().items():
+        table = pair.learner.tables[pair.tables.index(name)]
         table.add([(table.row(key), column, -weight)], 1)
-        pair.twin.weights[event, key, column] = -weight
-    pair.learner.clock = pair.twin.clock = 1
-    pair.run(whole(gold))
+        pair.weights[name, key, column] = -weight
+    pair.learner.clock = pair.clock = 1
+    pair.run(pair.whole())
 
 
 # Noise --------------------------------------------------------------------------------------------
@@ -684,7 +333,7 @@ GOLDS = [gold_of(words) for words in SENTENCES]
 def learned(learning: Learning, noises: Sequence[int], **chosen: object) -> Pair:
     pair = Pair(GOLDS, learning, **chosen)  # type: ignore[arg-type]
     for noise in noises:
-        pair.trainer.epoch(pair.compiled, whole(GOLDS), noise)
+        pair.trainer.epoch(pair.compiled, pair.whole(), noise)
     return pair
 
 
@@ -695,7 +344,7 @@ def test_dropout_equals_the_twin(noise: str, probability: float, stop: str) -> N
     """Hidden characters, and words that contain one, fire nothing; nor do weights left out."""
     pair = Pair(GOLDS, Learning(**{noise: probability}), stop=stop, width=2)
     for epoch in range(4):
-        pair.run(whole(GOLDS), epoch * 2**61 + 5)
+        pair.run(pair.whole(), epoch * 2**61 + 5)
 
 
 @pytest.mark.parametrize(("dropout", "seen"), [(0.0, True), (1 - 2.0**-53, False)])
@@ -726,12 +375,11 @@ def test_penalties_need_no_visit_of_rows_that_do_not_fire(
 ) -> None:
     """Catching up all rows after every example changes no weight and no average."""
     order = np.random.default_rng(5).integers(len(GOLDS), size=40)
-    pieces = whole(GOLDS)
     learning = Learning(**penalties)  # type: ignore[arg-type]
     lazy, dense = (Pair(GOLDS, learning, stop=stop, width=2) for _ in range(2))
-    lazy.trainer.epoch(lazy.compiled, pieces[order])
+    lazy.trainer.epoch(lazy.compiled, lazy.whole()[order])
     for number in order.tolist():
-        dense.trainer.epoch(dense.compiled, pieces[[number]])
+        dense.trainer.epoch(dense.compiled, dense.whole()[[number]])
         for table in dense.learner.tables:
             for row in range(table.n_rows):
                 table.catch_up(row, dense.learner.clock)
@@ -811,7 +459,7 @@ def test_a_piece_draws_for_what_it_sees_of_a_sentence() -> None:
 def test_numbers_stand_for_whole_sentences() -> None:
     one, other = Pair(GOLDS), Pair(GOLDS)
     one.trainer.epoch(one.compiled, [3, 1, 1, 0])
-    other.trainer.epoch(other.compiled, whole(GOLDS)[[3, 1, 1, 0]])
+    other.trainer.epoch(other.compiled, other.whole()[[3, 1, 1, 0]])
     assert state_of(one.learner) == state_of(other.learner)
 
 
@@ -831,9 +479,9 @@ def test_pieces_that_begin_within_a_word(stop: str, by_words: bool) -> None:
     pieces = [[3, 1, 2], [3, 2, 1], [3, 1, 3], [3, 0, 1], [0, 1, 2]]
     n_pieces, _ = pair.trainer.epoch(pair.compiled, pieces)
     assert 0 <= n_pieces <= len(pieces)
-    assert all(np.isfinite(weight) for weight in pair.weights().values())
+    assert all(np.isfinite(weight) for weight in pair.found().values())
     # And the trainer goes on as any other.
-    assert pair.trainer.epoch(pair.compiled, whole(GOLDS))[0] <= len(GOLDS)
+    assert pair.trainer.epoch(pair.compiled, pair.whole())[0] <= len(GOLDS)
 
 
 # Errors -------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def check(
     golds: list[Gold], learning: Learning | None = None, max_unaries: int = 3, **settings: object
 ) -> TrainerTwin:
     system = ConstituencySystem(max_unaries)
-    return check_training(system, TEMPLATES, golds, compiled, learning, **settings)
+    return check_training(system, TEMPLATES, golds, compiled, learning=learning, **settings)
 
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
@@ -115,11 +115,8 @@ def test_training_meets_ends_before_and_after_that_of_gold() -> None:
         golds = corpus(draw, 2)
         trained = check(golds, n_labels=2, width=2, stop="plain", epochs=1)
 
-        def weights_of(feature, trained=trained):  # type: ignore[no-untyped-def]
-            return trained.weights.get((feature.template.event, feature.key), [0.0] * 99)
-
         for gold in golds:
-            twin = SYSTEM.twin(gold.words, gold.tags, TEMPLATES, weights_of, 2)
+            twin = SYSTEM.twin(gold.words, gold.tags, TEMPLATES, trained.weights_of, 2)
             actions = SYSTEM.new(TEMPLATES, 2).oracle(len(gold.words), gold.constituents)
             n_steps = sum(1 for _ in twin.slots(2))
             ends.add((n_steps > len(actions)) - (n_steps < len(actions)))

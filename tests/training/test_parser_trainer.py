@@ -76,7 +76,7 @@ def check(
 ) -> TrainerTwin:
     """Train both for some epochs, and compare all weights after each."""
     templates = system.parse(TEMPLATES[system.name], str(settings.pop("templates", "")))
-    return check_training(system, templates, golds, compiled, learning, **settings)
+    return check_training(system, templates, golds, compiled, learning=learning, **settings)
 
 
 EACH_SYSTEM = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
