@@ -120,11 +120,13 @@ class Enumeration:
         self.weights = weights
         scores = crf.scores(weights)
         start = crf.n_labels
-        self.paths = [
-            path
-            for path in itertools.product(range(crf.n_labels), repeat=crf.length)
-            if np.isfinite(sum(scores[t, a, b] for t, (a, b) in self._places(path)))
-        ]
+        labels = range(crf.n_labels)
+        paths: list[tuple[int, ...]] = [()]
+        for t in range(crf.length):
+            before = [path[-1] if path else start for path in paths]
+            longer = zip(before, paths, strict=True)
+            paths = [(*path, b) for a, path in longer for b in labels if crf.legal[t, a, b]]
+        self.paths = [path for path in paths if crf.ends[path[-1]]]
         if not self.paths:
             raise ValueError("no sequence of labels is legal")
         self.at = np.array([[start, *path] for path in self.paths])
@@ -132,9 +134,9 @@ class Enumeration:
         steps = np.arange(crf.length)
         self.local = crf.values[steps, self.at[:, :-1], self.at[:, 1:]]
         """The features of each path at each position; of shape (n_paths, T, q)."""
-        by_path = scores[steps, self.at[:, :-1], self.at[:, 1:]].sum(axis=1)
-        self.log_partition = float(log_sum_exp(by_path))
-        self.probabilities = np.exp(by_path - self.log_partition)
+        self.scores = scores[steps, self.at[:, :-1], self.at[:, 1:]].sum(axis=1)
+        self.log_partition = float(log_sum_exp(self.scores))
+        self.probabilities = np.exp(self.scores - self.log_partition)
 
     def _places(self, path: Sequence[int]) -> enumerate[tuple[int, int]]:
         return enumerate(itertools.pairwise([self.crf.n_labels, *path]))

@@ -5,19 +5,21 @@ They follow the equations of the papers step by step, and know no closed form.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from twins import MASK_64, N_LABELS, ChainTwin, CharacterModel, Feature, character_model, place
+from crf_twins import Enumeration
+from log_linear_twin import FeatureReader, Sentence
+from twins import MASK_64, CharacterModel, character_model, symbols_of
 
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.chain import ChainFeatures
+from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES
 from spacy_structreg.training.chain import ChainTrainer
 
@@ -85,24 +87,6 @@ def is_dropped(draw: int, row: int, column: int, probability: float) -> bool:
     return finalize((draw & MASK_64) ^ (row << 20) ^ column) < int(probability * 2.0**64)
 
 
-def label_sequences(
-    graph: LabelGraph, n: int, open_start: bool = False, open_end: bool = False
-) -> Iterator[list[int]]:
-    """All legal label sequences of n positions; an open end may bear any label."""
-
-    def grow(path: list[int]) -> Iterator[list[int]]:
-        if len(path) == n:
-            if open_end or graph.ends[path[-1]]:
-                yield path
-            return
-        for label in range(graph.n_labels):
-            legal = graph.legal[path[-1], label] if path else open_start or graph.starts[label]
-            if legal:
-                yield from grow([*path, label])
-
-    return grow([])
-
-
 def labeled_model(templates: str, labels: str = "bmes", types: str = "g10") -> CharacterModel:
     """A character model with the labels of a scheme."""
     model = character_model(templates, types)
@@ -115,74 +99,57 @@ class Undecided(Exception):  # noqa: N818
     """A visit whose outcome rounding decides: a margin that was just met to the last bit."""
 
 
-Name = tuple[Feature | None, int]
-"""A weight: a feature with a label; or no feature, with the number of a pair of labels."""
-
-
-class LearningTwin:
-    """A learner on label chains whose weights are named, and all visited at every update.
+class PerceptronTwin(FeatureReader):
+    """A perceptron on label chains, all of whose weights are visited at every update.
 
     It starts from random weights for all features of the sentences, so that nothing ties; or from
     zeros.
     """
 
+    learner: Perceptron
+    new_trainer = ChainTrainer
+
     def __init__(
         self,
-        templates: str,
-        sentences: Sequence[Sequence[str]],
+        features: ChainFeatures,
+        graph: LabelGraph,
+        sentences: Sequence[Sentence],
         settings: Learning,
         *,
-        labels: str = "bmes",
         adaptive: bool | None = None,
         seed: int | None = 0,
     ) -> None:
-        self.model = labeled_model(templates, labels)
-        self.reader = ChainTwin(self.model)
-        self.scheme = SCHEMES[labels]()
-        self.n_labels = len(self.scheme.labels)
+        super().__init__(features, graph, sentences)
         self.settings = settings
-        self.texts = ["".join(words) for words in sentences]
-        self.gold = [self.scheme.encode(map(len, words)).tolist() for words in sentences]
-        self.names: dict[Name, int] = {}
-        for text in self.texts:
-            for i in range(len(text)):
-                for feature in self.reader.features(text, i):
-                    for y in range(self.n_labels):
-                        self.names.setdefault((feature, y), len(self.names))
-        if self.reader.has_bigram:
-            for pair in range(self.n_labels**2):
-                self.names.setdefault((None, pair), len(self.names))
-        start = np.zeros(len(self.names), dtype=np.float32)
-        if seed is not None:
-            start = np.random.default_rng(seed).normal(size=len(start)).astype(np.float32)
-        self.places = [self._place(name) for name in self.names]
-        self.dense = DenseWeights(start, **settings.penalties)
-        self.learner = self._learner(start, adaptive)
-        self.trainer = ChainTrainer(self.model.features, self.model.graph, self.learner)
-        self.chains = [
-            self.model.atoms.compile(words, self.scheme, self.model.features, self.learner)
-            for words in sentences
-        ]
+        first = features.new_learner(adaptive=adaptive)
+        for sentence in sentences:
+            self.compile(sentence, first)
+        random = np.random.default_rng(seed)
+        for table in first.tables if seed is not None else ():
+            for row in range(table.n_rows):
+                weights = random.normal(size=table.n_columns).tolist()
+                table.add([(row, column, weight) for column, weight in enumerate(weights)], 1)
+        trained = Perceptron(first.tables, clock=1).average()
+        self.take(Perceptron.from_trained(trained, settings))
+        self.dense = DenseWeights(self.weights(), **settings.penalties)
         self.visits: list[dict[str, Any]] = []
         self.undecided = 0
         self.ties = 0
 
-    def _place(self, name: Name) -> tuple[int, int, int]:
-        """Table, key and column of a weight."""
-        feature, y = name
-        if feature is None:
-            return self.model.features.tag_bigram, 0, y
-        number, key, first = place(self.model, feature)
-        return number, key, first // N_LABELS * self.n_labels + y
+    def weights(self) -> np.ndarray:
+        """The weights of the learner, in one array."""
+        clock = self.learner.clock
+        tables = self.learner.tables
+        return self.flat(
+            [table.weights(row, clock) for table in tables for row in range(table.n_rows)]
+        )
 
-    def _learner(self, start: np.ndarray, adaptive: bool | None) -> Perceptron:
-        """A learner of the kernel with the same weights to begin with."""
-        learner = self.model.features.new_learner(adaptive=adaptive)
-        for (number, key, column), weight in zip(self.places, start.tolist(), strict=True):
-            table = learner.tables[number]
-            table.add([(table.row(key), column, weight)], 1)
-        trained = Perceptron(learner.tables, clock=1).average()
-        return Perceptron.from_trained(trained, self.settings)
+    def averages(self) -> np.ndarray:
+        """The averaged weights of the learner, in one array."""
+        pairs = zip(self.learner.tables, self.learner.average(), strict=True)
+        return self.flat(
+            [rows.weights(key) for table, rows in pairs for key in table.state()["keys"].tolist()]
+        )
 
     # One epoch, here and in the kernel ------------------------------------------------------------
 
@@ -195,119 +162,89 @@ class LearningTwin:
         if self.settings.clock == "epochs":
             self.dense.totals += self.dense.weights
             self.dense.clock += 1
-        return sum(count > 0 for count in wrong), sum(wrong)
+        return sum(n > 0 for n in wrong), sum(wrong)
 
-    def visit(self, number: int, begin: int, count: int, generator: SplitMix64) -> int:
-        fired = self._fired(self.texts[number], begin, count, generator)
-        gold = self.gold[number][begin : begin + count]
-        changes: dict[int, float] = {}
+    def visit(self, number: int, begin: int, count: int, noise: SplitMix64) -> int:
+        """Learn from a piece; returns how many labels were wrong."""
+        sentence = self.sentences[number]
+        hidden = frozenset(self.hidden(sentence, begin, count, noise))
+        draw = noise.word() if self.settings.hidden_dropout else None
+        crf, cells = self.crf(sentence, begin, count, hidden)
+        crf.values[..., [self.is_dropped(cell, draw) for cell in cells.tolist()]] = 0.0
+        paths = Enumeration(crf, self.dense.weights[cells])
+        assert sentence.labels is not None
+        right = sentence.labels[begin : begin + count]
+        if right.ndim == 1:
+            right = right[:, None] == np.arange(self.graph.n_labels)
+        wrong = (~right[np.arange(count), paths.at[:, 1:]]).sum(axis=1)
+        gold = self.gold(paths.scores, wrong)
+        other, loss = self.opponent(paths, wrong, gold)
+        delta = np.zeros(len(self.dense.weights))
         step = 0.0
-        paths = list(
-            label_sequences(
-                self.model.graph, count, begin > 0, begin + count < len(self.texts[number])
-            )
-        )
-        path, loss = self._opponent(paths, gold, fired)
-        if path != gold:
-            for labels, sign in ((gold, 1.0), (path, -1.0)):
-                for index in self._active(fired, labels):
-                    changes[index] = changes.get(index, 0.0) + sign
-            step = self._step(loss, sum(value**2 for value in changes.values()))
-        scaled = [(index, step * value) for index, value in changes.items()]
+        if wrong[other]:
+            counts = paths.counts(paths.paths[gold]) - paths.counts(paths.paths[other])
+            np.add.at(delta, cells, counts)
+            step = self.step(loss, float(delta @ delta))
         if self.settings.clock == "epochs":
-            self.dense.add(scaled)
+            self.dense.weights += step * delta
         elif self.settings.clock == "examples" or step:
-            self.dense.step(scaled)
-        self.visits.append(
-            {"fired": fired, "gold": gold, "path": path, "loss": loss, "step": step}
-            | {"squared": sum(value**2 for value in changes.values())}
-        )
-        return sum(a != b for a, b in zip(gold, path, strict=True))
+            self.dense.step([(slice(None), step * delta)])
+        path = {"gold": paths.paths[gold], "path": paths.paths[other]}
+        fired = sum(float(paths.counts(each).sum()) for each in path.values())
+        squared = float(delta @ delta)
+        self.visits.append(path | {"loss": loss, "step": step, "squared": squared, "fired": fired})
+        return int(wrong[other])
 
-    def _fired(
-        self, text: str, begin: int, count: int, generator: SplitMix64
-    ) -> list[dict[int, list[int]]]:
-        """Which weights each label would read at each position; pairs of labels come last."""
-        hidden = set()
-        if self.settings.dropout:
-            reach = self.model.features.reach
-            for i in range(begin - reach, begin + count + reach):
-                if 0 <= i < len(text) and generator.unit() < self.settings.dropout:
-                    hidden.add(i)
-        draw = generator.word() if self.settings.hidden_dropout else None
-        fired: list[dict[int, list[int]]] = []
-        for i in range(begin, begin + count):
-            seen = [
-                feature
-                for feature in self.reader.features(text, i)
-                if not any(i + atom.offset in hidden for atom in feature[0].atoms)
-            ]
-            fired.append(
-                {y: [self.names[feature, y] for feature in seen] for y in range(self.n_labels)}
-            )
-        pairs = range(self.n_labels**2) if self.reader.has_bigram else []
-        fired.append({pair: [self.names[None, pair]] for pair in pairs})
-        for labels in fired:
-            for indices in labels.values():
-                indices[:] = [index for index in indices if self._survives(index, draw)]
-        return fired
+    def hidden(self, sentence: Sentence, begin: int, count: int, noise: SplitMix64) -> list[int]:
+        """The positions that dropout hides."""
+        if not self.settings.dropout:
+            return []
+        reach = self.features.reach
+        around = range(max(0, begin - reach), min(sentence.length, begin + count + reach))
+        return [i for i in around if noise.unit() < self.settings.dropout]
 
-    def _survives(self, index: int, draw: int | None) -> bool:
+    def is_dropped(self, cell: int, draw: int | None) -> bool:
+        """Whether hidden dropout leaves out a weight."""
         if draw is None:
-            return True
-        number, key, column = self.places[index]
-        row = self.learner.tables[number].row(key)
-        of_table = draw ^ ((number + 1) * GOLDEN & MASK_64)
-        return not is_dropped(of_table, row, column, self.settings.hidden_dropout)
+            return False
+        table = int(np.searchsorted(self.starts, cell, side="right")) - 1
+        row, column = divmod(cell - int(self.starts[table]), self.learner.tables[table].n_columns)
+        of_table = draw ^ ((table + 1) * GOLDEN & MASK_64)
+        return is_dropped(of_table, row, column, self.settings.hidden_dropout)
 
-    def _active(self, fired: list[dict[int, list[int]]], labels: list[int]) -> Iterator[int]:
-        """The weights of a label sequence, each as often as it counts."""
-        for i, y in enumerate(labels):
-            yield from fired[i][y]
-        for a, b in itertools.pairwise(labels):
-            yield from fired[-1].get(a * self.n_labels + b, [])
+    def gold(self, scores: np.ndarray, wrong: np.ndarray) -> int:
+        """The best path of those that are right."""
+        first, *others = sorted(np.flatnonzero(wrong == 0).tolist(), key=lambda k: -scores[k])
+        if others and scores[first] - scores[others[0]] < 1e-9:
+            raise Undecided
+        return int(first)
 
-    def score(self, fired: list[dict[int, list[int]]], labels: list[int]) -> float:
-        return float(sum(self.dense.weights[index] for index in self._active(fired, labels)))
-
-    def _opponent(
-        self, paths: list[list[int]], gold: list[int], fired: list[dict[int, list[int]]]
-    ) -> tuple[list[int], float]:
-        """What to learn against, found by trying all of it, and the loss."""
-        scores = [self.score(fired, path) for path in paths]
-        gold_score = self.score(fired, gold)
+    def opponent(self, paths: Enumeration, wrong: np.ndarray, gold: int) -> tuple[int, float]:
+        """The path to learn against, found by trying all of them, and the loss."""
         rule = self.settings.algorithm
-        candidates = list(range(len(paths)))
-        if rule in ("pa_i", "pa_ii"):
-            for k, path in enumerate(paths):
-                scores[k] += sum(a != b for a, b in zip(gold, path, strict=True))
-        elif rule == "pa":
-            candidates = [k for k, path in enumerate(paths) if path != gold]
-            if not candidates:
-                return gold, 0.0
-        best = max(scores[k] for k in candidates)
+        scores = paths.scores + wrong if rule in ("pa_i", "pa_ii") else paths.scores
+        candidates = [k for k in range(len(scores)) if wrong[k] or rule != "pa"]
+        if not candidates:
+            return gold, 0.0
+        losses = scores - paths.scores[gold] + (rule == "pa")
+        most = max(losses[k] for k in candidates)
         # Ties go to the lowest label, from the end.
-        tied = [k for k in candidates if scores[k] >= best - 1e-9]
+        tied = [k for k in candidates if losses[k] >= most - 1e-9]
         self.ties += len(tied) > 1
-        k = min(tied, key=lambda k: paths[k][::-1])
-        loss = scores[k] - gold_score + (rule == "pa")
+        other = min(tied, key=lambda k: paths.paths[k][::-1])
+        loss = float(losses[other])
         if rule == "perceptron":
-            return paths[k], loss
-        met = any(
-            abs(scores[k] - gold_score + (rule == "pa")) < 1e-9
-            for k in candidates
-            if paths[k] != gold
-        )
-        if met and loss < 1e-9:
+            return other, loss
+        if loss < 1e-9 and any(abs(losses[k]) < 1e-9 for k in candidates if wrong[k]):
             # Whether such a visit counts as a mistake is a matter of rounding; the weights do not
             # change either way, unless a tick of the clock makes them.
             self.undecided += 1
             if self.settings.clock == "mistakes":
                 raise Undecided
             return gold, 0.0
-        return (paths[k] if loss > 0 else gold), max(0.0, loss)
+        return (other if loss > 0 else gold), max(0.0, loss)
 
-    def _step(self, loss: float, squared: float) -> float:
+    def step(self, loss: float, squared: float) -> float:
         """How far to go (Crammer et al. 2006, figure 1; Gao et al. 2010, equation 14)."""
         limit = self.settings.aggressiveness
         if self.settings.algorithm == "perceptron":
@@ -322,45 +259,48 @@ class LearningTwin:
 
     def run(self, pieces: np.ndarray, noise: int = 0) -> None:
         """An epoch on both sides, which must agree on what was wrong and on all weights."""
-        undecided = self.undecided
-        wrong, labels_wrong = self.epoch(pieces, noise)
-        found, labels_found = self.trainer.epoch(self.chains, pieces, noise)
-        if self.undecided == undecided:
-            assert (found, labels_found) == (wrong, labels_wrong)
-        assert wrong <= found <= wrong + self.undecided - undecided
-        self.check()
-
-    def check(self) -> None:
-        """Weights and averages are the same, and the kernel has no others."""
+        before = self.undecided
+        wrong = self.epoch(pieces, noise)
+        found = self.trainer.epoch(self.chains, pieces, noise)
+        undecided = self.undecided - before
+        assert found == wrong or undecided
+        assert wrong[0] <= found[0] <= wrong[0] + undecided
         assert self.learner.clock == self.dense.clock
-        self._compare(
-            self.dense.weights,
-            [rows_at(table, self.dense.clock) for table in self.learner.tables],
-            1e-9,
-        )
+        np.testing.assert_allclose(self.weights(), self.dense.weights, rtol=1e-9, atol=1e-11)
         if self.dense.clock:
-            averages = [
-                {key: table.weights(key) for key in table.arrays["keys"].tolist()}
-                for table in self.learner.average()
-            ]
-            self._compare(self.dense.totals / self.dense.clock, averages, 2.0**-22)
+            means = self.dense.totals / self.dense.clock
+            np.testing.assert_allclose(self.averages(), means, rtol=2.0**-22, atol=1e-11)
 
-    def _compare(
-        self, weights: np.ndarray, found: list[dict[int, np.ndarray]], tolerance: float
+
+@dataclass(frozen=True)
+class WordSentence(Sentence):
+    words: Sequence[str]
+
+
+class CharacterTwin(PerceptronTwin):
+    """A perceptron on the characters of words, whose labels are those of a scheme."""
+
+    def __init__(
+        self,
+        templates: str,
+        sentences: Sequence[Sequence[str]],
+        settings: Learning,
+        *,
+        labels: str = "bmes",
+        **chosen: Any,
     ) -> None:
-        expected: list[dict[int, np.ndarray]] = [{} for _ in found]
-        for (number, key, column), weight in zip(self.places, weights, strict=True):
-            width = self.model.features.widths[number]
-            expected[number].setdefault(key, np.zeros(width))[column] = weight
-        for rows, other in zip(found, expected, strict=True):
-            for key in rows.keys() | other.keys():
-                width = len(next(iter(other.values())))
-                np.testing.assert_allclose(
-                    rows.get(key, np.zeros(width)),
-                    other.get(key, np.zeros(width)),
-                    rtol=tolerance,
-                    atol=1e-11,
-                )
+        self.model = labeled_model(templates, labels)
+        self.scheme = SCHEMES[labels]()
+        self.texts = ["".join(words) for words in sentences]
+        made = []
+        for words, text in zip(sentences, self.texts, strict=True):
+            gold = self.scheme.encode(map(len, words))
+            made.append(WordSentence(symbols_of(self.model, text), gold, (), len(text), words))
+        super().__init__(self.model.features, self.model.graph, made, settings, **chosen)
+
+    def compile(self, sentence: Sentence, learner: Perceptron) -> CompiledChain:  # type: ignore[override]
+        assert isinstance(sentence, WordSentence)
+        return self.model.atoms.compile(sentence.words, self.scheme, self.features, learner)
 
 
 def rows_at(table: TrainingRows, time: int) -> dict[int, np.ndarray]:

@@ -161,6 +161,15 @@ class FeatureReader:
         rows = self.learner.tables[table]
         return int(self.starts[table]) + rows.row(key) * rows.n_columns + column
 
+    def places(self) -> list[tuple[int, int, int]]:
+        """Table, key and column of each weight."""
+        return [
+            (number, key, column)
+            for number, table in enumerate(self.learner.tables)
+            for key in table.state()["keys"].tolist()
+            for column in range(table.n_columns)
+        ]
+
     def fired(
         self, sentence: Sentence, i: int, hidden: Set[int] = frozenset()
     ) -> Iterator[tuple[str, int, float]]:
@@ -328,19 +337,15 @@ class LogLinearTwin(FeatureReader):
         for j, cell in enumerate(cells):
             values[..., cell] += crf.values[..., j]
         on_edge = np.zeros(values.shape, dtype=bool)
-        for number, table in enumerate(self.learner.tables):
-            first = int(self.starts[number])
+        for cell, (number, key, column) in enumerate(self.places()):
             is_edge = number - len(self.features.shapes) == self.features.edge_list >= 0
-            for row, key in enumerate(table.state()["keys"].tolist()):
-                for column in range(table.n_columns):
-                    cell = first + row * table.n_columns + column
-                    a, b = divmod(column, n_labels)
-                    if number == self.features.tag_bigram and self.features.n_pair_rows > 1:
-                        on_edge[1:, key, b, cell] = True
-                    elif number == self.features.tag_bigram or is_edge:
-                        on_edge[1:, a, b, cell] = True
-                    else:
-                        on_edge[:, :, b, cell] = True
+            a, b = divmod(column, n_labels)
+            if number == self.features.tag_bigram and self.features.n_pair_rows > 1:
+                on_edge[1:, key, b, cell] = True
+            elif number == self.features.tag_bigram or is_edge:
+                on_edge[1:, a, b, cell] = True
+            else:
+                on_edge[:, :, b, cell] = True
         return replace(crf, values=values, on_edge=on_edge), np.arange(n_cells)
 
     # Objectives -----------------------------------------------------------------------------------
@@ -491,13 +496,7 @@ class LogLinearTwin(FeatureReader):
 
     def features_of_cells(self) -> list[int]:
         """The first cell of the row of each cell."""
-        return [
-            cell - (cell - int(start)) % table.n_columns
-            for table, start, end in zip(
-                self.learner.tables, self.starts, self.starts[1:], strict=False
-            )
-            for cell in range(start, end)
-        ]
+        return [cell - column for cell, (_, _, column) in enumerate(self.places())]
 
     def wrong(self, sentence: Sentence, weights: np.ndarray, begin: int, count: int) -> int:
         """How many gold labels are not the most probable."""

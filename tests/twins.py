@@ -172,6 +172,17 @@ def symbol(name: str, character: str | None, types: str | None, half_width: bool
     return int(table[code]) if code < len(table) else 1 + ALPHABETS[types].index("other")
 
 
+def symbols_of(model: CharacterModel, text: str) -> np.ndarray:
+    """What a model sees of a text and of the padding around it, one row for each stream."""
+    padding = [None] * model.features.reach
+    seen = [*padding, *text, *padding]
+    atoms = model.atoms
+    return np.array(
+        [[symbol(name, c, atoms.types, atoms.half_width) for c in seen] for name in atoms.atoms],
+        dtype=np.uint64,
+    )
+
+
 Feature = tuple[Template, tuple[int, ...]]
 
 

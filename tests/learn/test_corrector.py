@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from learning_twins import LearningTwin, label_sequences
+from crf_twins import Enumeration
+from learning_twins import CharacterTwin
 from looped import looped
 from scipy.optimize import nnls
 
@@ -22,24 +23,17 @@ class Case:
     """A model of random weights that is corrected, and the names of its weights."""
 
     def __init__(self, seed: int) -> None:
-        self.twin = twin = LearningTwin(TEMPLATES, SENTENCES, LEARNING, seed=seed)
+        self.twin = twin = CharacterTwin(TEMPLATES, SENTENCES, LEARNING, seed=seed)
         trained = twin.learner.average()
         self.tables = trained
         self.corrector = Corrector.from_trained(trained, LEARNING)
         self.trainer = ChainTrainer(twin.model.features, twin.model.graph, self.corrector)
-        self.chains = [
-            twin.model.atoms.compile(words, twin.scheme, twin.model.features, self.corrector)
-            for words in SENTENCES
-        ]
+        self.chains = [twin.compile(sentence, self.corrector) for sentence in twin.sentences]
 
     def weights(self) -> np.ndarray:
         tables = self.corrector.tables
-        return np.array(
-            [
-                tables[number].weights(tables[number].row(key))[column]
-                for number, key, column in self.twin.places
-            ]
-        )
+        places = self.twin.places()
+        return np.array([tables[t].weights(tables[t].row(key))[y] for t, key, y in places])
 
     def correct(self, number: int) -> None:
         self.corrector.begin()
@@ -51,23 +45,17 @@ class Case:
 
     def differences(self, number: int) -> np.ndarray:
         """ΔΦ of gold against every other output, one a row."""
-        twin = self.twin
-        fired = twin._fired(twin.texts[number], 0, len(twin.texts[number]), None)
-        gold = twin.gold[number]
-
-        def features(labels: list[int]) -> np.ndarray:
-            found = np.zeros(len(twin.names))
-            for index in twin._active(fired, labels):
-                found[index] += 1
-            return found
-
-        return np.array(
-            [
-                features(gold) - features(path)
-                for path in label_sequences(twin.model.graph, len(gold))
-                if path != gold
-            ]
-        )
+        sentence = self.twin.sentences[number]
+        assert sentence.labels is not None
+        crf, cells = self.twin.crf(sentence)
+        gold = tuple(sentence.labels.tolist())
+        paths = Enumeration(crf, np.zeros(len(cells)))
+        rows = []
+        for path in paths.paths:
+            if path != gold:
+                rows.append(np.zeros(len(self.twin.dense.weights)))
+                np.add.at(rows[-1], cells, paths.counts(gold) - paths.counts(path))
+        return np.array(rows)
 
 
 def smallest(start: np.ndarray, rows: np.ndarray, shares: np.ndarray, margin: float) -> np.ndarray:
@@ -86,7 +74,7 @@ def smallest(start: np.ndarray, rows: np.ndarray, shares: np.ndarray, margin: fl
 
 
 @looped("counted", [False, True])
-@looped("seed", range(6))
+@looped("seed", range(1, 7))
 def test_no_smaller_change_makes_a_sentence_right(seed: int, counted: bool) -> None:
     case = Case(seed)
     sizes = [table.n_rows for table in case.corrector.tables]
@@ -99,7 +87,7 @@ def test_no_smaller_change_makes_a_sentence_right(seed: int, counted: bool) -> N
         per_row = [1 / (1 + each) ** 2 for each in counts]
     tables = case.corrector.tables
     of_weights = np.array(
-        [shares[t] * per_row[t][tables[t].row(key)] for t, key, _ in case.twin.places]
+        [shares[t] * per_row[t][tables[t].row(key)] for t, key, _ in case.twin.places()]
     )
     start = case.weights()
     case.correct(1)
@@ -141,7 +129,7 @@ def test_the_corrected_tables_are_the_weights() -> None:
 def test_counts_of_chains_by_hand() -> None:
     case = Case(0)
     counts = case.trainer.count([case.chains[1], case.chains[2]])
-    number = next(n for n, key, _ in case.twin.places if key == ord("大"))
+    number = next(n for n, key, _ in case.twin.places() if key == ord("大"))
     row = case.corrector.tables[number].row(ord("大"))
     # 北京大学 and 大学生在, each with the character once; a row serves all shifts of a shape.
     assert counts[number][row] == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learning_twins import LearningTwin
+from learning_twins import CharacterTwin
 from looped import looped
 
 from spacy_structreg.learn.learning_settings import Learning
@@ -106,7 +106,7 @@ def test_sizes_that_cannot_be(mini_sample: float) -> None:
 def test_pieces_equal_the_twin(labels: str, mini_sample: float) -> None:
     """Features are those of the whole sentence; the labels at a cut are free."""
     templates = "c-1 | c0 | c-2c-1 | c+1c+2 | c-1c+1 | type-2type-1type0type+1type+2 | t-1t0"
-    twin = LearningTwin(templates, SENTENCES, Learning(mini_sample=mini_sample), labels=labels)
+    twin = CharacterTwin(templates, SENTENCES, Learning(mini_sample=mini_sample), labels=labels)
     random = np.random.default_rng(3)
     for epoch in range(5):
         twin.run(random.permutation(cut(LENGTHS, mini_sample, epoch)))
@@ -115,7 +115,7 @@ def test_pieces_equal_the_twin(labels: str, mini_sample: float) -> None:
 
 
 def test_pieces_out_of_their_sequences() -> None:
-    twin = LearningTwin("c0", SENTENCES, Learning())
+    twin = CharacterTwin("c0", SENTENCES, Learning())
     for pieces in ([[0, 0, 8]], [[0, -1, 2]], [[0, 7, 1]], [[0, 0, -1]], [[0, 2**62, 2**62]]):
         with pytest.raises(IndexError, match="outside its sequence"):
             twin.trainer.epoch(twin.chains, pieces)
