@@ -92,26 +92,6 @@ def viterbi_twin(
     return score, path[::-1]
 
 
-class DenseAverages:
-    """Weights and their averages with every weight visited at every update."""
-
-    def __init__(self, n_columns: int) -> None:
-        self.values: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(n_columns))
-        self.totals: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(n_columns))
-        self.clock = 0
-
-    def step(self, updates: Iterable[tuple[int, int, float]]) -> None:
-        """One update of several weights (key, column, delta), with one tick of the clock."""
-        self.clock += 1
-        for key, column, delta in updates:
-            self.values[key][column] += delta
-        for key, values in self.values.items():
-            self.totals[key] += values
-
-    def average(self, key: int) -> np.ndarray:
-        return self.totals[key] / self.clock
-
-
 def rows_by_key(table: TrainingRows) -> dict[int, np.ndarray]:
     """The current weights of all rows of a training."""
     keys = table.state()["keys"].tolist()
@@ -193,13 +173,9 @@ class ChainTwin:
         self.templates = model.templates
         self.types = model.atoms.types
         self.half_width = model.atoms.half_width
-        self.graph = model.graph
         self.weights: dict[tuple[Feature, int], float] = defaultdict(float)
-        self.totals: dict[tuple[Feature, int], float] = defaultdict(float)
         self.bigrams = np.zeros((N_LABELS, N_LABELS))
-        self.bigram_totals = np.zeros((N_LABELS, N_LABELS))
         self.has_bigram = any(template.is_tag_bigram for template in self.templates)
-        self.clock = 0
 
     def features(self, text: str, i: int) -> list[Feature]:
         """What the templates read at position i of a text without white space."""
@@ -228,24 +204,6 @@ class ChainTwin:
             ]
             for i in range(len(text))
         ]
-
-    def visit(self, words: Sequence[str]) -> int:
-        """One update of the perceptron, and of the averages of all weights."""
-        text = "".join(words)
-        gold = labels_of(words)
-        _, path = viterbi_twin(self.emissions(text), self.bigrams.tolist(), self.graph)
-        for labels, sign in ((gold, 1.0), (path, -1.0)):
-            for i, label in enumerate(labels):
-                for feature in self.features(text, i):
-                    self.weights[feature, label] += sign
-            if self.has_bigram:
-                for a, b in itertools.pairwise(labels):
-                    self.bigrams[a, b] += sign
-        for name, weight in self.weights.items():
-            self.totals[name] += weight
-        self.bigram_totals += self.bigrams
-        self.clock += 1
-        return sum(a != b for a, b in zip(gold, path, strict=True))
 
     def read(self, model: CharacterModel, tables: Sequence[TrainedRows], texts: list[str]) -> None:
         """Take over the trained weights of all features that occur in some texts."""
