@@ -489,16 +489,16 @@ class WordsTwin(StatesTwin):
             character = self.character(i + offset)
             atoms[f"c{name}"] = [character]
             atoms[f"type{name}"] = []
-            if self.types is not None:
+            if self.types is not None and character != HIDDEN:
                 number = 0
-                if character not in (PADDING, HIDDEN):
+                if character != PADDING:
                     table = type_table(self.types)
                     # Those beyond the table share the type of the last one, "other".
                     number = int(table[min(ord(character[1]), len(table) - 1)])
                 atoms[f"type{name}"] = [("number", 1 + number)]
         if self.begin:
             # Nothing is known of words before a part.
-            unknown = ["w-1", "w0", "t-1", "t0", "w-2", "t-2"][4 * min(1, len(words)) :]
+            unknown = ["w-2", "t-2"] if words else ["w-1", "w0", "t-1", "t0", "w-2", "t-2"]
             for name in atoms:
                 if len(words) < 2 and any(each in name for each in unknown):
                     atoms[name] = []

@@ -102,8 +102,9 @@ class Undecided(Exception):  # noqa: N818
 class PerceptronTwin(FeatureReader):
     """A perceptron on label chains, all of whose weights are visited at every update.
 
-    It starts from random weights for all features of the sentences, so that nothing ties; or from
-    zeros.
+    It starts from random weights for all features of the sentences, so that nothing ties; or, with
+    no seed, as a new learner. Which features fire, `FeatureReader` has from the compiled templates;
+    that these are those of the texts is the test of `ChainTwin`, in tests/tasks.
     """
 
     learner: Perceptron
@@ -121,20 +122,26 @@ class PerceptronTwin(FeatureReader):
     ) -> None:
         super().__init__(features, graph, sentences)
         self.settings = settings
-        first = features.new_learner(adaptive=adaptive)
-        for sentence in sentences:
-            self.compile(sentence, first)
-        random = np.random.default_rng(seed)
-        for table in first.tables if seed is not None else ():
-            for row in range(table.n_rows):
-                weights = random.normal(size=table.n_columns).tolist()
-                table.add([(row, column, weight) for column, weight in enumerate(weights)], 1)
-        trained = Perceptron(first.tables, clock=1).average()
-        self.take(Perceptron.from_trained(trained, settings))
+        if seed is None:
+            self.take(features.new_learner(settings, adaptive))
+        else:
+            self.take(self.randomized(features.new_learner(adaptive=adaptive), seed))
         self.dense = DenseWeights(self.weights(), **settings.penalties)
         self.visits: list[dict[str, Any]] = []
         self.undecided = 0
         self.ties = 0
+
+    def randomized(self, learner: Perceptron, seed: int) -> Perceptron:
+        """A learner that begins with random weights."""
+        for sentence in self.sentences:
+            self.compile(sentence, learner)
+        random = np.random.default_rng(seed)
+        for table in learner.tables:
+            for row in range(table.n_rows):
+                weights = random.normal(size=table.n_columns).tolist()
+                table.add([(row, column, weight) for column, weight in enumerate(weights)], 1)
+        trained = Perceptron(learner.tables, clock=1).average()
+        return Perceptron.from_trained(trained, self.settings)
 
     def weights(self) -> np.ndarray:
         """The weights of the learner, in one array."""

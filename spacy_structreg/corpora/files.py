@@ -366,16 +366,16 @@ def replace_text(path: StrPath, *, encoding: str = "utf-8") -> Iterator[TextIO]:
 
 
 def write_texts(
-    path: StrPath, sentences: Iterable[str], *, encoding: str = "utf-8", end: str = ""
+    path: StrPath, texts: Iterable[str], *, encoding: str = "utf-8", end: str = ""
 ) -> int:
-    """Write the texts of sentences in one step (`replace_text`); return their number.
+    """Write the texts of sentences, as they are, into a file (`replace_text`); return their number.
 
     end: written after the last one. Raises ValueError if there are none.
     """
     count = 0
     with replace_text(path, encoding=encoding) as stream:
-        for sentence in sentences:
-            stream.write(sentence)
+        for text in texts:
+            stream.write(text)
             count += 1
         if not count:
             raise ValueError("there is no sentence to write")

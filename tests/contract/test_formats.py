@@ -116,7 +116,7 @@ READERS = {
 # What is said of a file without words; that of brat is about texts of another one.
 EMPTY = {
     "brackets": "no tree in the file; trees are written (IP (NP (NR 上海)) (VP (VA 大)))",
-    "classified": "no text in the file; write a text, a tab and its category a line",
+    "classified": "no text in the file; write a text and its category on each line",
     "classified as JSON": "no text in the file; write an object a line",
     "columns": "no token in the file; column files have a token with its columns a line",
     "conllu": "no sentence in the file; a word is a line of 10 columns separated by tabs",

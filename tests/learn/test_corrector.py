@@ -74,7 +74,7 @@ def smallest(start: np.ndarray, rows: np.ndarray, shares: np.ndarray, margin: fl
 
 
 @looped("counted", [False, True])
-@looped("seed", range(1, 7))
+@looped("seed", range(1, 7))  # with 0, the sentence is right already
 def test_no_smaller_change_makes_a_sentence_right(seed: int, counted: bool) -> None:
     case = Case(seed)
     sizes = [table.n_rows for table in case.corrector.tables]

@@ -1,4 +1,4 @@
-"""The training kernel of label chains against a perceptron of one array."""
+"""The training of label chains against a perceptron that tries all label sequences."""
 
 from __future__ import annotations
 
@@ -53,11 +53,9 @@ def corpus(n: int, seed: int) -> list[list[str]]:
 class Training:
     """A learner, its trainer and a corpus that was compiled for it."""
 
-    def __init__(
-        self, model: CharacterModel, sentences: list[list[str]], adaptive: bool | None = None
-    ) -> None:
+    def __init__(self, model: CharacterModel, sentences: list[list[str]]) -> None:
         scheme = bmes()
-        self.learner = model.features.new_learner(adaptive=adaptive)
+        self.learner = model.features.new_learner()
         self.trainer = ChainTrainer(model.features, model.graph, self.learner)
         self.chains = [
             model.atoms.compile(words, scheme, model.features, self.learner) for words in sentences

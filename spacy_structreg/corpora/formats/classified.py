@@ -65,7 +65,7 @@ def read_classified(
         separator="\t",
         document_start=None,
         blank_words=False,
-        empty="no text in the file; write a text, a tab and its category a line",
+        no_rows_error="no text in the file; write a text and its category on each line",
         encoding=encoding,
     ):
         for row in rows:

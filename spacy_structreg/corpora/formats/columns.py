@@ -55,7 +55,7 @@ def read_columns(
     comments: str | None = None,
     document_start: str | None = DOCUMENT_START,
     blank_words: bool = True,
-    empty: str = "no token in the file; column files have a token with its columns a line",
+    no_rows_error: str = "no token in the file; column files have a token with its columns a line",
     encoding: str = "utf-8",
 ) -> Iterator[list[tuple[str, ...]]]:
     r"""Yield the tokens of each sentence: of each, the cells of the named columns, in their order.
@@ -74,7 +74,7 @@ def read_columns(
 
     blank_words: whether cells of `word` and `label` may be nothing but white space, such as an
         ideographic space; if not, they count as empty.
-    empty: the error of a file without a token.
+    no_rows_error: the message for a file without a token.
 
     Words beside other columns that name a bracket, as `-LRB-`, are that bracket. Lines of nothing
     but spaces and tabs are blank. See `read_lines` for files and encodings.
@@ -131,7 +131,7 @@ def read_columns(
         yield rows
     warn_of_digits(path, n_tokens, n_digits)
     if not n_tokens:
-        raise CorpusError(path, number, empty)
+        raise CorpusError(path, number, no_rows_error)
 
 
 def write_columns(

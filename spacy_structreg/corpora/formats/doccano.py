@@ -77,10 +77,8 @@ def labeled_object(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
 
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write a line for each sentence, as of `labeled_object`."""
-    write_texts(
-        path,
-        (srsly.json_dumps(labeled_object(*marked_text(sentence))) + "\n" for sentence in sentences),
-    )
+    objects = (labeled_object(*marked_text(sentence)) for sentence in sentences)
+    write_texts(path, (srsly.json_dumps(each) + "\n" for each in objects))
 
 
 def is_named(path: Path, options: CorpusOptions) -> bool:

@@ -163,9 +163,14 @@ def task_of(text: str, spans: Iterable[TextSpan]) -> dict[str, Any]:
 
 def write(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write a task for each sentence, as of `task_of`."""
-    tasks = (srsly.json_dumps(task_of(*marked_text(sentence))) for sentence in sentences)
-    texts = (f"{',' if number else '['}\n{task}" for number, task in enumerate(tasks))
-    write_texts(path, texts, end="\n]\n")
+
+    def texts() -> Iterator[str]:
+        opened = "["
+        for sentence in sentences:
+            yield f"{opened}\n{srsly.json_dumps(task_of(*marked_text(sentence)))}"
+            opened = ","
+
+    write_texts(path, texts(), end="\n]\n")
 
 
 FORMAT: Final = Format(

@@ -116,9 +116,13 @@ def write_partial(
     sentences: alone, or with the numbers of the boundaries to be asked for. Raises ValueError if
     there are none.
     """
-    pairs = (each if isinstance(each, tuple) else (each, ()) for each in sentences)
-    lines = (sentence.line(asked) + "\n" for sentence, asked in pairs)
-    return write_texts(path, lines, encoding=encoding)
+
+    def lines() -> Iterator[str]:
+        for each in sentences:
+            sentence, asked = each if isinstance(each, tuple) else (each, ())
+            yield sentence.line(asked) + "\n"
+
+    return write_texts(path, lines(), encoding=encoding)
 
 
 def is_partial_line(line: str) -> bool:
