@@ -30,9 +30,7 @@ from spacy_structreg.models.segmentation import CharacterSegmenter, WordSegmente
 from spacy_structreg.models.tagging import Tagger
 
 _TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
-TREES = [tree for tree in constituency_sentences(_TREEBANK, "ctb") if 3 <= len(tree.words) <= 9][
-    :10
-]
+TREES = [tree for tree in constituency_sentences(_TREEBANK, "ctb") if 3 <= len(tree.words) <= 9][:6]
 WORDS = [list(tree.words) for tree in TREES]
 TEXTS = ["".join(words) for words in WORDS]
 TAGGED = [list(zip(tree.words, tree.tags, strict=True)) for tree in TREES]
@@ -196,19 +194,24 @@ _OF_CHARACTERS: list[tuple[Settings, str]] = [
     ({"types": None}, "types|templates"),
     *_WIDTHS,
 ]
-_TEXT_SETTINGS: list[Settings] = [
-    {"types": None, "half_width": False, "sentences": "doc", "patience": 3, "seed": 5},
-    {"learning": NOISY, "n_models": 2, "mean": "nonzero"},
-    {"typed_runs": True, "whole_runs": ["price"], "learning": Learning("pa_i", l2=1e-4)},
-]
-_AGENDA: list[Settings] = [{"beam": 3, "update": "early"}, {"beam": 1}]
+# Several at once, as each costs trainings in many tests; of texts, and with a search besides.
+_PLAIN: Settings = {"types": None, "half_width": False, "sentences": "doc", "seed": 5}
+_SEVERAL: Settings = {"learning": NOISY, "n_models": 2, "mean": "nonzero", "patience": 3}
+_RUNS: Settings = {"typed_runs": True, "whole_runs": ["price"]}
+_NARROW: Settings = {**_PLAIN, "beam": 1}
+_EARLY: Settings = {**_SEVERAL, "beam": 3, "update": "early"}
 
 KINDS: dict[str, Kind] = {
     "characters": Kind(
         CharacterSegmenter,
         WORDS,
         _OF_TEXTS,
-        [*_TEXT_SETTINGS, {"templates": ["zhang2014", "c-2c+2"]}, {"learning": LogLinear(l2=0.1)}],
+        [
+            _PLAIN,
+            {**_SEVERAL, "templates": ["zhang2014", "c-2c+2"]},
+            {**_RUNS, "learning": Learning("pa_i", l2=1e-4)},
+            {"learning": LogLinear(l2=0.1)},
+        ],
         [*_OF_CHARACTERS, ({"scheme": "six"}, "templates|labels")],
     ),
     "characters, edges": Kind(
@@ -223,10 +226,9 @@ KINDS: dict[str, Kind] = {
         WORDS,
         _OF_TEXTS,
         [
-            *_TEXT_SETTINGS,
-            *_AGENDA,
-            {"by_words": True, "beam": 2},
-            {"learning": Learning(min_count=2)},
+            _NARROW,
+            _EARLY,
+            {**_RUNS, "by_words": True, "beam": 2, "learning": Learning(min_count=2)},
         ],
         [({"types": None}, "types|templates"), *_WIDTHS],
     ),
@@ -234,40 +236,41 @@ KINDS: dict[str, Kind] = {
         _pair(GuidedSegmenter, CharacterSegmenter, WordSegmenter),
         WORDS,
         _OF_TEXTS,
-        [{"half_width": False, "weight": 0.5}, {"statistics": "all"}],
+        [{"half_width": False, "weight": 0.5, "statistics": "all"}],
         [({"half_width": False}, "half_width")],
     ),
     "characters, tagged": Kind(
         CharacterJointTagger,
         TAGGED,
         _OF_TEXTS,
-        [{"statistics": "all"}, *_TEXT_SETTINGS],
+        [{**_SEVERAL, **_RUNS}, {**_PLAIN, "statistics": "all"}],
         _OF_CHARACTERS,
     ),
     "words, tagged": Kind(
         WordJointTagger,
         TAGGED,
         _OF_TEXTS,
-        [*_TEXT_SETTINGS, *_AGENDA, {"growing_records": True}],
+        [_NARROW, {**_EARLY, **_RUNS, "growing_records": True}],
         [({"types": None}, "types|templates"), *_WIDTHS],
     ),
     "guided, tagged": Kind(
         _pair(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
         TAGGED,
         _OF_TEXTS,
-        [{"half_width": False, "weight": 0.5}, {"statistics": "all"}],
+        [{"half_width": False, "weight": 0.5, "statistics": "all"}],
         [({"half_width": False}, "half_width")],
     ),
     "words, parsed": Kind(
         WordJointParser,
         ARCS,
         _OF_TEXTS,
-        [*_TEXT_SETTINGS[:2], *_AGENDA],
+        [_NARROW, _EARLY],
         [({"types": None}, "types|templates"), *_WIDTHS],
         settings={"beam": 2},
         has_pieces=False,
     ),
-    "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS, [{"half_width": False}]),
+    # Further settings of its parts have their own lines.
+    "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS),
     "reranker": Kind(
         _pair(JointReranker, CharacterJointTagger, WordJointTagger),
         TAGGED,
@@ -281,8 +284,7 @@ KINDS: dict[str, Kind] = {
         [(words,) for words in WORDS],
         [
             {"learning": NOISY, "half_width": False},
-            {"templates": "latin", "beam": 2},
-            {"learning": Learning(cumulative_l1=0.01)},
+            {"templates": "latin", "beam": 2, "learning": Learning(cumulative_l1=0.01)},
         ],
         [({"templates": "latin"}, "templates"), ({"half_width": False}, "half_width")],
     ),
@@ -339,8 +341,7 @@ KINDS: dict[str, Kind] = {
         LABELED,
         [(rows,) for rows in TAGGED],
         [
-            {"learning": NOISY},
-            {"gazetteers": None, "templates": "chunking"},
+            {"learning": NOISY, "gazetteers": None, "templates": "chunking"},
             {"learning": LogLinear(optimizer="sgd", l1=0.01), "scheme": "bioes"},
             {"learning": LogLinear(optimizer="adf")},
         ],
@@ -360,7 +361,7 @@ KINDS: dict[str, Kind] = {
         FeatureLabeler,
         FEATURED,
         [(items,) for items in ITEMS],
-        [{"edges": []}, {"learning": NOISY}],
+        [{"edges": [], "learning": NOISY}],
         [({"edges": []}, "edges")],
         settings={"edges": ["w"]},
     ),

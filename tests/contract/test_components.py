@@ -41,6 +41,10 @@ EVERY_PIPE = pytest.mark.parametrize("name", PIPES)
 # Those that build trees, of words and tags.
 EVERY_TREE = pytest.mark.parametrize("name", ["parser", "constituency"])
 EVERY_TOKENIZER = pytest.mark.parametrize("name", TOKENIZERS)
+# One of each class: what these do with a model, all models are held to.
+EVERY_CLASS = pytest.mark.parametrize(
+    "name", {each.registered: name for name, each in TOKENIZERS.items()}.values()
+)
 NUMBERS = range(len(WORDS))
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -547,7 +551,7 @@ def answers(nlp: Language) -> list[Any]:
     return [content(nlp(text)) for text in [*TEXTS, "", " 我  看\n书 ", "鑫👍"]]
 
 
-@EVERY_TOKENIZER
+@EVERY_CLASS
 def test_tokenizers_are_copied_in_every_way(name: str, tmp_path: Path) -> None:
     """Each copy says the same, trained or not, with its listed words; and is trained on its own."""
     for nlp in (TOKENIZERS[name].untrained(), TOKENIZERS[name].trained()):
@@ -614,7 +618,7 @@ def opposite(vocab: Vocab) -> Doc:
     )  # fmt: skip
 
 
-@EVERY_TOKENIZER
+@EVERY_CLASS
 def test_a_pipeline_is_saved_over_its_own_folder(name: str, tmp_path: Path) -> None:
     trained = trained_tokenizer(name)
     trained.to_disk(tmp_path)
@@ -637,7 +641,7 @@ def test_a_pipeline_is_saved_over_its_own_folder(name: str, tmp_path: Path) -> N
         assert len(list((tmp_path / "tokenizer").iterdir())) == 1
 
 
-@EVERY_TOKENIZER
+@EVERY_CLASS
 def test_a_loaded_tokenizer_learns_further(name: str, tmp_path: Path) -> None:
     """By spaCy's own commands, into the folder whose file is mapped."""
     nlp = TOKENIZERS[name].untrained()
@@ -663,7 +667,7 @@ def test_a_loaded_tokenizer_learns_further(name: str, tmp_path: Path) -> None:
     again.update([Example(doc.copy(), doc) for doc in (gold_doc(again.vocab, 0),)])
 
 
-@EVERY_TOKENIZER
+@EVERY_CLASS
 def test_a_damaged_model_file_of_a_tokenizer_is_named(name: str, tmp_path: Path) -> None:
     nlp = trained_tokenizer(name)
     nlp.to_disk(tmp_path)

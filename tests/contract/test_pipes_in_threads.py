@@ -12,7 +12,7 @@ import components
 import numpy as np
 import pytest
 import spacy
-from components import WORDS, trained_tokenizer
+from components import WORDS, examples, trained_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
@@ -223,13 +223,15 @@ def test_a_second_memory_zone_of_a_tokenizer(name: str, tokenizers: dict[str, La
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("factory", PIPES)
-def test_memory_stays_flat(
-    factory: str, pipelines: dict[str, Language], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all components, one after the other."""
     resource = pytest.importorskip("resource")
-    nlp = pipelines[factory]
-    monkeypatch.setattr(component(nlp), "n_threads", 2)
+    nlp = spacy.blank("zh")
+    for factory, pipe in PIPES.items():
+        nlp.add_pipe(factory, config={**pipe.settings, "n_threads": 2})
+    gold = examples(nlp.vocab)
+    nlp.initialize(lambda: gold)
+    nlp.update(gold)
     # Else so few words would not fill what is remembered of them.
     monkeypatch.setattr(documents, "_MOST_STRINGS", 500)
     peaks = []

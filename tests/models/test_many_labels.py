@@ -21,7 +21,7 @@ from spacy_structreg.models.tagging import Tagger
 
 def tagged(labels: list[str]) -> list[Any]:
     """Sentences with a word of each label."""
-    words = [(chr(0x4E00 + i % 999), label) for i, label in enumerate(labels)]
+    words = [(chr(0x4E00 + i % 99), label) for i, label in enumerate(labels)]
     return [words[i : i + 50] for i in range(0, len(words), 50)]
 
 

@@ -214,7 +214,7 @@ def test_unlabeled_sentences_count_in_the_noising_alone() -> None:
 @pytest.mark.parametrize("learning", [LogLinear(l2=0.01), Learning()])
 def test_predictions_are_those_of_brute_force(scheme: Any, learning: AnyLearning) -> None:
     model = labeler(scheme=scheme, learning=learning, epochs=3).fit(SHORT)
-    for tokens in tokens_of(DEV):
+    for tokens in tokens_of(DEV)[:20]:
         short = tokens[:4]
         oracle = Oracle(model, short)
         ranked = oracle.ranked()

@@ -285,14 +285,14 @@ def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
 
 
 def test_ud_chinese(data_folder: Path) -> None:
-    """The first passes of a training; twelve give 94.1 and 87.8 on the development set."""
+    """The first pass of a training; twelve give 94.1 and 87.8 on the development set."""
     folder = data_folder / "ud-chinese-gsd-simplified"
     train, dev = (
         [[(word.form, word.xpos) for word in each.words] for each in read_conllu(folder / name)]
         for name in ("train.conll.xz", "dev.conll")
     )
     assert sum(map(len, train)) == 98_608
-    model = WordJointTagger(epochs=3, beam=8).fit(train)
+    model = WordJointTagger(epochs=1, beam=8).fit(train)
     scores = model.evaluate(dev, n_threads=2)
-    assert 0.92 < (scores.seg_f or 0) < 0.95
-    assert 0.84 < (scores.joint_f or 0) < 0.89
+    assert 0.89 < (scores.seg_f or 0) < 0.91
+    assert 0.805 < (scores.joint_f or 0) < 0.83
