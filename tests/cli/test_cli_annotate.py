@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import spacy
 from click.testing import Result
+from distributed import LocalCluster
 
 from spacy_structreg.cli.annotate import parse_max_bad
 from spacy_structreg.cluster.annotate_run import AnnotateSummary
@@ -30,6 +31,14 @@ def texts(sentences: list[list[str]], tmp_path: Path, monkeypatch: pytest.Monkey
     path = tmp_path / "texts.txt"
     path.write_text("".join("".join(words) + "\n" for words in sentences), "utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a cluster whose only worker is a thread of this process."""
+    here = {"host": "127.0.0.1", "protocol": "tcp", "dashboard_address": None}
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **here) as cluster:
+        yield cluster.scheduler_address
 
 
 @pytest.mark.slow
@@ -87,10 +96,11 @@ if __name__ == "__main__":
 def test_one_machine_needs_no_extra(
     pipeline: str,
     texts: Path,
-    tmp_path: Path,
     without_extra: dict[str, str],
+    scheduler: str,
     invoke: Callable[..., Result],
 ) -> None:
+    tmp_path = texts.parent
     lines = texts.read_text("utf-8").splitlines()
     with (tmp_path / "more.csv").open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([["id", "text"], *enumerate(lines)])
@@ -119,7 +129,7 @@ def test_one_machine_needs_no_extra(
     words = [[token.text for token in doc] for doc in docs]
     assert [each["words"] for each in found] == [*words, *words]
     # With the extra, the same is written.
-    settings = ("--keep", "id", "-n", 1, "--unit-size", 1)
+    settings = ("--keep", "id", "--scheduler", scheduler, "--unit-size", 1)
     invoke("annotate", pipeline, *inputs, "same", "--format", "csv", *settings)
     header, *rows = (tmp_path / "same/part-00000.csv").read_text("utf-8").splitlines()
     shards = sorted(tmp_path.glob("out-csv/part-*.csv"))
@@ -129,7 +139,7 @@ def test_one_machine_needs_no_extra(
 
 @pytest.mark.slow
 def test_annotation_tools_are_given_entities(
-    small_pipeline_folder: Path, tmp_path: Path, runs: Callable[..., str]
+    small_pipeline_folder: Path, tmp_path: Path, scheduler: str, runs: Callable[..., str]
 ) -> None:
     folder = small_pipeline_folder
     lines = ["小王写大字！", " ", "他看北京。"]
@@ -138,7 +148,7 @@ def test_annotation_tools_are_given_entities(
     found = {}
     for tool, name in (("doccano", "part-00000.jsonl"), ("label-studio", "part-00000.json")):
         given = (tmp_path / "a.jsonl", tmp_path / tool, "--format", tool)
-        runs("annotate", folder, *given, "--keep", "id", "-n", 1)
+        runs("annotate", folder, *given, "--keep", "id", "--scheduler", scheduler)
         found[tool] = (tmp_path / tool / name).read_text("utf-8")
     expected = [
         (str(i), text, [[span.start_char, span.end_char, span.label_] for span in doc.ents])
@@ -186,46 +196,45 @@ def test_what_needs_the_extra_names_it(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="terminals interrupt groups of processes so")
-@pytest.mark.parametrize("extra", [True, False])
 def test_an_interrupted_run_says_what_was_kept(
-    extra: bool,
-    pipeline: str,
-    texts: Path,
-    without_extra: dict[str, str],
-    invoke: Callable[..., Result],
+    pipeline: str, texts: Path, without_extra: dict[str, str]
 ) -> None:
-    """As by Ctrl-C, which all processes of the terminal are told of."""
-    tmp_path = texts.parent
+    """As by Ctrl-C, which all processes of the terminal are told of; the next run goes on."""
     texts.write_text(texts.read_text("utf-8") * 4000, "utf-8")
     command = [sys.executable, "-m", "spacy", "structreg", "annotate", pipeline, texts.name, "out"]
-    with subprocess.Popen(
-        [*command, "--format", "csv", "--workers", "1" if extra else "2", "--unit-size", "4"],
-        env={**os.environ} if extra else without_extra,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # A suite that runs in the background ignores it, and so would what it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    ) as running:
-        while not list(tmp_path.glob("out/_units/*.json")):
-            assert running.poll() is None
-            time.sleep(0.01)
-        os.killpg(running.pid, signal.SIGINT)
-        printed, said = running.communicate()
-    assert running.returncode != 0
-    assert printed == ""
-    told = "^Interrupted: ([0-9]+) of ([0-9]+) units are done, and kept in (.*); the same command "
-    found = re.search(told + "goes on$", said, re.MULTILINE)
-    assert found is not None, said
-    assert "Traceback" not in said
-    assert found[3] == str(tmp_path / "out")
-    done = len(list(tmp_path.glob("out/_units/*.json")))
-    assert 0 < int(found[1]) <= done < int(found[2])
-    settings = ("--format", "csv", "-n", 1, "--unit-size", 4)
-    again = invoke("annotate", pipeline, texts, tmp_path / "out", *settings)
-    assert f"in {found[2]} units, {done} of them before, in" in again.stdout
+    settings = ["--format", "csv", "--unit-size", "4", "--workers"]
+    output = texts.parent / "out"
+
+    def n_done() -> int:
+        return len(list(output.glob("_units/*.json")))
+
+    before = 0
+    for environment, n_workers in ((without_extra, "2"), ({**os.environ}, "1")):
+        with subprocess.Popen(
+            [*command, *settings, n_workers],
+            env=environment,
+            cwd=output.parent,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            # A suite that runs in the background ignores it, and so would what it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        ) as running:
+            while n_done() == before:
+                assert running.poll() is None
+                time.sleep(0.01)
+            os.killpg(running.pid, signal.SIGINT)
+            printed, said = running.communicate()
+        assert running.returncode != 0
+        assert printed == ""
+        told = "^Interrupted: ([0-9]+) of ([0-9]+) units are done, and kept in (.*); the same "
+        found = re.search(told + "command goes on$", said, re.MULTILINE)
+        assert found is not None, said
+        assert "Traceback" not in said
+        assert found[3] == str(output)
+        assert before < int(found[1]) <= n_done() < int(found[2])
+        before = n_done()
 
 
 def test_the_options_reach_the_run(
@@ -292,9 +301,9 @@ def test_faulty_command_lines(
 
 @pytest.mark.slow
 def test_faults_that_workers_find(
-    untrained: str, texts: Path, tmp_path: Path, fails: Callable[..., str]
+    untrained: str, texts: Path, tmp_path: Path, scheduler: str, fails: Callable[..., str]
 ) -> None:
     """They are said once, in one line."""
-    message = fails("annotate", untrained, texts, tmp_path / "out", "-n", "1")
+    message = fails("annotate", untrained, texts, tmp_path / "out", "--scheduler", scheduler)
     assert message == "the tokenizer has not been trained; train it first"
     assert not list((tmp_path / "out").glob("part-*"))

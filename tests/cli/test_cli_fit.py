@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,7 +266,7 @@ structreg_app(sys.argv[1:])
 def die(number: int, signal: str, command: list[str]) -> subprocess.CompletedProcess[str]:
     program = DYING.format(number=number, signal=signal)
     return subprocess.run(
-        [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False
+        [executable(), "-c", program, *command], capture_output=True, text=True, check=False
     )
 
 
