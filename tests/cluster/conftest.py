@@ -34,7 +34,7 @@ def texts() -> list[str]:
     draw = Random(0)
     words = [word for sentence in WORDS for word in sentence] + ["鑫", "👍", " ", "New York", "，"]
     return [
-        f"{number}" + "".join(draw.choices(words, k=draw.randint(1, 30))) for number in range(400)
+        f"{number}" + "".join(draw.choices(words, k=draw.randint(1, 10))) for number in range(400)
     ]
 
 

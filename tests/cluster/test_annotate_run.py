@@ -37,7 +37,7 @@ from spacy_structreg.corpora.formats.conllu import read_conllu
 
 pytestmark = pytest.mark.slow
 
-UNIT = 4_000
+UNIT = 3_000
 Run = Callable[..., AnnotateSummary]
 
 

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals"),
 ]
 
-UNIT = 1_000
+UNIT = 500
 Start = Callable[[str, Path], Future[AnnotateSummary]]
 
 
