@@ -197,7 +197,11 @@ def test_what_needs_the_extra_names_it(
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="terminals interrupt groups of processes so")
 def test_an_interrupted_run_says_what_was_kept(
-    pipeline: str, texts: Path, without_extra: dict[str, str]
+    pipeline: str,
+    texts: Path,
+    without_extra: dict[str, str],
+    scheduler: str,
+    invoke: Callable[..., Result],
 ) -> None:
     """As by Ctrl-C, which all processes of the terminal are told of; the next run goes on."""
     texts.write_text(texts.read_text("utf-8") * 4000, "utf-8")
@@ -235,6 +239,9 @@ def test_an_interrupted_run_says_what_was_kept(
         assert found[3] == str(output)
         assert before < int(found[1]) <= n_done() < int(found[2])
         before = n_done()
+    settings[-1:] = ["--scheduler", scheduler]
+    again = invoke("annotate", pipeline, texts, output, *settings)
+    assert f"in {found[2]} units, {before} of them before, in" in again.stdout
 
 
 def test_the_options_reach_the_run(
@@ -301,9 +308,9 @@ def test_faulty_command_lines(
 
 @pytest.mark.slow
 def test_faults_that_workers_find(
-    untrained: str, texts: Path, tmp_path: Path, scheduler: str, fails: Callable[..., str]
+    untrained: str, texts: Path, tmp_path: Path, fails: Callable[..., str]
 ) -> None:
     """They are said once, in one line."""
-    message = fails("annotate", untrained, texts, tmp_path / "out", "--scheduler", scheduler)
+    message = fails("annotate", untrained, texts, tmp_path / "out", "-n", "1")
     assert message == "the tokenizer has not been trained; train it first"
     assert not list((tmp_path / "out").glob("part-*"))

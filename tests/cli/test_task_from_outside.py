@@ -66,7 +66,7 @@ def run(folder: Path, *arguments: object) -> str:
     """What a command prints, which must end well."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     result = subprocess.run(
-        [executable(path), "-m", "spacy", *map(str, arguments)],
+        [executable(), "-m", "spacy", *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,

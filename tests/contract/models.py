@@ -269,8 +269,7 @@ KINDS: dict[str, Kind] = {
         settings={"beam": 2},
         has_pieces=False,
     ),
-    # Further settings of its parts have their own lines.
-    "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS),
+    "guided, parsed": Kind(_guided_parser, ARCS, _OF_TEXTS, [{"half_width": False}]),
     "reranker": Kind(
         _pair(JointReranker, CharacterJointTagger, WordJointTagger),
         TAGGED,

@@ -41,10 +41,8 @@ EVERY_PIPE = pytest.mark.parametrize("name", PIPES)
 # Those that build trees, of words and tags.
 EVERY_TREE = pytest.mark.parametrize("name", ["parser", "constituency"])
 EVERY_TOKENIZER = pytest.mark.parametrize("name", TOKENIZERS)
-# One of each class: what these do with a model, all models are held to.
-EVERY_CLASS = pytest.mark.parametrize(
-    "name", {each.registered: name for name, each in TOKENIZERS.items()}.values()
-)
+# One of each class, with and without parts: models have tests of their own.
+EVERY_CLASS = pytest.mark.parametrize("name", ["segmenter", "guided joint tagger", "joint parser"])
 NUMBERS = range(len(WORDS))
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

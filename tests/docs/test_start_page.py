@@ -31,6 +31,7 @@ from docs.pages import (
     instructions,
     matches,
 )
+from warm_python import executable
 
 PAGE, CHINESE = (path for path in DOCS if path.name == "start.md")
 SERVE = "python -m spacy structreg serve"
@@ -58,8 +59,11 @@ def package_stand_in(pipeline: Path, folder: Path) -> None:
     package = ["-m", "spacy", "package", pipeline, folder, "--build", "none"]
     name = ["--name", "structreg", "--version", "0.1.0"]
     build = ["-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check"]
-    for command in ([*package, *name], [*build, folder / "zh_structreg-0.1.0"]):
-        done = subprocess.run([sys.executable, *command], capture_output=True, check=False)
+    for command in (
+        [executable(), *package, *name],
+        [sys.executable, *build, folder / "zh_structreg-0.1.0"],
+    ):
+        done = subprocess.run(command, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
 
 

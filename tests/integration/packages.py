@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from warm_python import executable
+
 
 def installed_tokens(package: Path, name: str, text: str, folder: Path) -> list[list[Any]]:
     """Install a package into a new folder and let its pipeline annotate a text.
@@ -17,8 +19,7 @@ def installed_tokens(package: Path, name: str, text: str, folder: Path) -> list[
     """
     # Nothing is downloaded: what building needs is here, and so is what the package requires.
     options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    installed = folder / "installed"
-    target = ["--target", str(installed), str(package)]
+    target = ["--target", str(folder / "installed"), str(package)]
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", *options, *target],
         capture_output=True,
@@ -33,16 +34,25 @@ def installed_tokens(package: Path, name: str, text: str, folder: Path) -> list[
         "    for t in spacy.load(sys.argv[1])(sys.argv[2])\n"
         "]))\n"
     )
-    # Away from the folder of the project: the package is whole.
-    paths = [str(installed), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # Away from the folder of the project, and in a new interpreter: the package is whole.
+    found = run_code(code, name, text, folder=folder, python=sys.executable)
+    tokens: list[list[Any]] = json.loads(found)
+    return tokens
+
+
+def run_code(code: str, *arguments: str, folder: Path, python: str | None = None) -> str:
+    """What code prints in a folder, with the packages that are installed there.
+
+    python: the interpreter; by default the one that has imported the package.
+    """
+    paths = [str(folder / "installed"), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, "-c", code, name, text],
+        [python or executable(), "-c", code, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    tokens: list[list[Any]] = json.loads(done.stdout)
-    return tokens
+    return done.stdout

@@ -65,7 +65,7 @@ def run_project(folder: Path, workflow: str, *variables: str, data: Path | None)
 
 
 def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
-    """A copy of a project as it is kept, but for its trainings, which end sooner."""
+    """A copy of a project whose trainings are shorter and have narrower beams."""
     target = folder / name
     # The assets of the quickstart are its own.
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
@@ -74,10 +74,12 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     for shared in ("scripts", "studies"):
         shutil.copytree(PROJECTS / shared, folder / shared, dirs_exist_ok=True)
     project = target / "project.yml"
-    text = project.read_text("utf-8")
-    project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")
+    text = project.read_text("utf-8").replace("../../treebank", TREEBANK.as_posix())
+    # A training whose config is made on the way.
+    ended = rf"\g<0> --training.max_epochs {epochs}"
+    project.write_text(re.sub(r"--report \S+/tagged-epochs\.json", ended, text), "utf-8")
     for path in (target / "configs").glob("*.cfg"):
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8").replace("beam = 16\n", "beam = 4\n")
         path.write_text(text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n"), "utf-8")
     return target
 

@@ -35,7 +35,7 @@ class Running:
 
     def client(self) -> httpx.Client:
         """A client that waits long: machines are shared."""
-        # Of certificates, there are none to verify; reading those of the system takes 30 ms.
+        # There is no TLS, and reading the certificates of the system takes 30 ms.
         return httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False, verify=False)
 
     def end(self) -> int:

@@ -140,8 +140,9 @@ class Visit:
         """Check what was done, and leave the page as a new one would be."""
         self.context.set_offline(False)
         self.page.unroute_all()
-        self.page.evaluate("localStorage.clear()")
-        self.page.goto("about:blank")
+        if self.page.url != "about:blank":
+            self.page.evaluate("localStorage.clear()")
+            self.page.goto("about:blank")
         self.page.set_viewport_size({"width": 1280, "height": 720})
         self.page.emulate_media(color_scheme="light")
         self.check()
